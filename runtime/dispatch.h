@@ -1,0 +1,97 @@
+/*===- dispatch.h - the ABI between generated code and the runtime ---------===*
+ *
+ * Version OPTC_DISPATCH_ABI. Used by emitted kernels, by kernels that plugins
+ * write in C or C++, by the host program and by the profiler.
+ *
+ * Kernels see raw, contiguous, row-major buffers; sizes that are not static
+ * arrive as scalars. All sizes are counted in elements unless they say bytes.
+ *===----------------------------------------------------------------------===*/
+#ifndef OPTC_RUNTIME_DISPATCH_H
+#define OPTC_RUNTIME_DISPATCH_H
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OPTC_DISPATCH_ABI 1
+#define OPTC_MAX_RANK 16
+
+/* One call of a kernel: works on the tiles [first, last). */
+typedef struct optc_dispatch {
+  void *const *buf;      /* operands, then results, in the order of the kernel's signature */
+  const int64_t *scalar; /* run-time sizes and scalars; floats by their bits */
+  void *scratch;         /* per worker, 64-byte aligned; null when the kernel needs none */
+  int64_t first, last;   /* tile range */
+  int32_t worker;        /* index of the calling worker */
+} optc_dispatch;
+typedef void (*optc_kernel)(const optc_dispatch *);
+
+/* The state of one run, opaque to generated code. */
+typedef struct optc_host optc_host;
+
+/* ONNX TensorProto.DataType numbers. */
+typedef int32_t optc_dtype;
+
+/* A tensor, sequence or optional handed to and from the irregular operators (optc_op_*). */
+typedef struct optc_tensor {
+  void *data;       /* tensors: the elements in storage form (see docs); sequences: an optc_seq handle; null: an absent optional */
+  optc_dtype dtype; /* element type; 0 for a sequence */
+  int32_t rank;
+  int64_t dims[OPTC_MAX_RANK];
+} optc_tensor;
+
+/* ---- services of the runtime to the host program ---- */
+void *optc_rt_input(optc_host *h, int32_t index);
+int64_t optc_rt_input_dim(optc_host *h, int32_t index, int32_t dim);
+/* Copies the descriptor of input `index` (sequences, optionals, unknown rank). */
+void optc_rt_input_value(optc_host *h, int32_t index, optc_tensor *out);
+/* Storage of output `index`: the caller's buffer or one made by its allocator. Null after an error was recorded. */
+void *optc_rt_output(optc_host *h, int32_t index, int32_t rank, const int64_t *dims);
+/* Sets an output that is a sequence, an optional or of unknown rank. */
+int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *value);
+/* The static arena, 64-byte aligned, of the size the model descriptor states. */
+void *optc_rt_arena(optc_host *h);
+/* Memory whose size is known only at run time: a stack, freed at the end of the run or by release. 64-byte aligned; null after an error was recorded. */
+void *optc_rt_alloc(optc_host *h, int64_t bytes);
+int64_t optc_rt_mark(optc_host *h);
+void optc_rt_release(optc_host *h, int64_t mark);
+/* Runs tiles [0, tiles) of a kernel, on the calling thread or shared with the pool; scratch_bytes per worker. */
+void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles, int64_t scratch_bytes);
+/* Records the run's error (the first one wins). The host program returns afterwards. */
+void optc_rt_fail(optc_host *h, const char *message);
+/* Nonzero when an error was recorded. */
+int32_t optc_rt_failed(optc_host *h);
+
+/* Every irregular operator has this form: n inputs, attributes as integers (floats by their bits), m outputs whose data the
+ * operator allocates with optc_rt_alloc. Nonzero when an error was recorded. */
+typedef int32_t (*optc_library_op)(optc_host *h, const optc_tensor *in, int32_t n, const int64_t *attr, int32_t attrs, optc_tensor *out, int32_t m);
+
+/* The generated host program. */
+typedef int32_t (*optc_entry)(optc_host *h);
+
+/* ---- what the compiler writes into an artifact ---- */
+typedef struct optc_io_desc {
+  const char *name;      /* the ONNX name */
+  int32_t kind;          /* 0 tensor, 1 sequence of tensors, 2 optional tensor, 3 optional sequence */
+  optc_dtype dtype;      /* of the tensor or of the sequence's tensors */
+  int32_t rank;          /* -1: not known */
+  const int64_t *dims;   /* >= 0 static; -1 - s: symbol s; INT64_MIN: unknown, unnamed */
+} optc_io_desc;
+
+typedef struct optc_model_desc {
+  uint32_t abi;          /* OPTC_DISPATCH_ABI */
+  uint32_t size;         /* sizeof(optc_model_desc) */
+  const char *name;
+  const char *metadata;  /* JSON */
+  int32_t num_inputs, num_outputs, num_symbols;
+  const optc_io_desc *inputs, *outputs;
+  const char *const *symbols;   /* names of dim_params */
+  int64_t arena_bytes;          /* static arena */
+  uint64_t cpu_features;        /* bits the CPU must have, OPTC_CPU_* of optc.h; 0: none */
+  optc_entry entry;
+} optc_model_desc;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
