@@ -1,0 +1,23 @@
+//===- Kernel.h - the kernel dialect: dispatches and the host program -----===//
+#ifndef OPTC_DIALECTS_KERNEL_KERNEL_H
+#define OPTC_DIALECTS_KERNEL_KERNEL_H
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "optc/dialects/kernel/KernelDialect.h.inc"
+#include "optc/dialects/kernel/KernelEnums.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "optc/dialects/kernel/KernelTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "optc/dialects/kernel/KernelAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "optc/dialects/kernel/Kernel.h.inc"
+
+#endif

@@ -1,0 +1,254 @@
+//===- Kernel.td - dispatches, the host program, and its services ---------===//
+//
+// Two levels live in this dialect. On tensors: `kernel.dispatch` regions,
+// views, irregular (library) operators and run-time checks. From `plan` on, on
+// pointers: what the host program asks of the runtime (runtime/dispatch.h).
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_KERNEL_TD
+#define OPTC_KERNEL_TD
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def KernelDialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::optc::kernel";
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+class KernelOp<string mnemonic, list<Trait> traits = []> : Op<KernelDialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Types and attributes
+//===----------------------------------------------------------------------===//
+
+def KernelValueType : TypeDef<KernelDialect, "Value"> {
+  let mnemonic = "value";
+  let summary = "a run-time value of the library: a sequence, a list, an optional, a tensor of unknown rank";
+}
+
+def KernelStringType : TypeDef<KernelDialect, "String"> {
+  let mnemonic = "string";
+  let summary = "element type of string tensors: pointer and length, 16 bytes";
+}
+
+class LibraryCase<string name, int value> : I32EnumAttrCase<name, value>;
+def LibraryOps : I32EnumAttr<"LibraryFn", "irregular operators of the runtime: optc_op_<name>", [
+    LibraryCase<"topk", 0>, LibraryCase<"nonzero", 1>, LibraryCase<"unique", 2>, LibraryCase<"nms", 3>,
+    LibraryCase<"sequence_empty", 4>, LibraryCase<"sequence_construct", 5>, LibraryCase<"sequence_insert", 6>,
+    LibraryCase<"sequence_erase", 7>, LibraryCase<"sequence_at", 8>, LibraryCase<"sequence_length", 9>,
+    LibraryCase<"concat_from_sequence", 10>, LibraryCase<"split_to_sequence", 11>,
+    LibraryCase<"list_append", 12>, LibraryCase<"list_stack", 13>, LibraryCase<"compress", 14>,
+    LibraryCase<"random", 15>, LibraryCase<"multinomial", 16>, LibraryCase<"string_equal", 17>,
+    LibraryCase<"string_concat", 18>, LibraryCase<"string_split", 19>, LibraryCase<"string_normalizer", 20>,
+    LibraryCase<"regex_full_match", 21>, LibraryCase<"tfidf", 22>, LibraryCase<"label_encoder", 23>,
+    LibraryCase<"cast_to_string", 24>, LibraryCase<"cast_from_string", 25>, LibraryCase<"list_new", 26>,
+    LibraryCase<"list_concat", 27>, LibraryCase<"string_gather", 28>]> {
+  let cppNamespace = "::optc::kernel";
+  let genSpecializedAttr = 0;
+}
+def LibraryFnAttr : EnumAttr<KernelDialect, LibraryOps, "fn">;
+
+def KernelStrategyAttr : AttrDef<KernelDialect, "Strategy"> {
+  let mnemonic = "strategy";
+  let summary = "how `configure` wants a dispatch to be generated; everything after reads only this";
+  let description = [{
+    `family` is the emitter, `tile` the number of iterations of the outermost
+    parallel loop that one tile covers (0: the dispatch is one tile), `scratch`
+    the bytes a worker needs, `reason` says why, for the report.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$family, "int64_t":$tile, "int64_t":$scratch, "::mlir::StringAttr":$reason);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// On tensors
+//===----------------------------------------------------------------------===//
+
+def DispatchOp : KernelOp<"dispatch", [SingleBlockImplicitTerminator<"::optc::kernel::YieldOp">]> {
+  let summary = "one kernel launch: a region that computes tensors into its destinations";
+  let description = [{
+    The block has one argument per result, its destination: the result is
+    computed into it (destination passing), its content is undefined on entry.
+    Other operands are captured. `result_dims` holds the sizes of the results'
+    dynamic dimensions in order.
+
+    ```mlir
+    %r = kernel.dispatch "relu" [%n] -> tensor<?x4xf32> {
+    ^bb0(%dest: tensor<?x4xf32>):
+      %0 = linalg.generic ... ins(%x) outs(%dest)
+      kernel.yield %0
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$label, Variadic<Index>:$result_dims, OptionalAttr<KernelStrategyAttr>:$strategy);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = "$label `[` $result_dims `]` (`strategy` $strategy^)? attr-dict `->` type($results) $body";
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::StringRef":$label, "::mlir::TypeRange":$results, "::mlir::ValueRange":$resultDims)>];
+}
+
+def YieldOp : KernelOp<"yield", [Pure, Terminator, ParentOneOf<["DispatchOp"]>]> {
+  let summary = "ends a dispatch with the values of its results";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let builders = [OpBuilder<(ins), [{}]>];
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def ViewOp : KernelOp<"view", [Pure]> {
+  let summary = "the same elements under other sizes: never moves data";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `[` $dims `]` attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def LibraryOp : KernelOp<"library", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "an irregular operator of the runtime; it allocates its results";
+  let description = [{
+    The sizes of the results are known after the call only: `tensor.dim` of a
+    result reads them. An operand of type none stands for an absent optional.
+    `dtypes` are the ONNX element types of operands then results, which the
+    storage types do not tell (0: not a tensor).
+  }];
+  let arguments = (ins LibraryFnAttr:$fn, Variadic<AnyType>:$operands_, DenseI64ArrayAttr:$params, DenseI32ArrayAttr:$dtypes);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$fn `(` $operands_ `)` $params `dtypes` $dtypes attr-dict `:` functional-type($operands_, $results)";
+}
+
+def AbsentOp : KernelOp<"absent", [Pure]> {
+  let summary = "stands for an absent optional operand of a library operator";
+  let results = (outs NoneType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def CheckOp : KernelOp<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "ends the run with a message when the condition is false";
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// On pointers: the host program
+//===----------------------------------------------------------------------===//
+
+def InputOp : KernelOp<"input", [Pure]> {
+  let summary = "the data of input `index`";
+  let arguments = (ins I32Attr:$index);
+  let results = (outs LLVM_AnyPointer:$ptr);
+  let assemblyFormat = "$index attr-dict `:` type($ptr)";
+}
+def InputDimOp : KernelOp<"input_dim", [Pure]> {
+  let summary = "the size of dimension `dim` of input `index`";
+  let arguments = (ins I32Attr:$index, I32Attr:$dim);
+  let results = (outs Index:$size);
+  let assemblyFormat = "$index `,` $dim attr-dict";
+}
+def OutputOp : KernelOp<"output", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "storage for output `index` of the given sizes";
+  let arguments = (ins I32Attr:$index, Variadic<Index>:$dims);
+  let results = (outs LLVM_AnyPointer:$ptr);
+  let assemblyFormat = "$index `[` $dims `]` attr-dict `:` type($ptr)";
+}
+def InputValueOp : KernelOp<"input_value", [MemoryEffects<[MemRead]>]> {
+  let summary = "the descriptor of input `index` (sequences, optionals)";
+  let arguments = (ins I32Attr:$index);
+  let results = (outs LLVM_AnyPointer:$descriptor);
+  let assemblyFormat = "$index attr-dict `:` type($descriptor)";
+}
+def OutputValueOp : KernelOp<"output_value", [MemoryEffects<[MemWrite]>]> {
+  let summary = "makes the described value output `index`";
+  let arguments = (ins I32Attr:$index, LLVM_AnyPointer:$descriptor);
+  let assemblyFormat = "$index `,` $descriptor attr-dict `:` type($descriptor)";
+}
+def ArenaOp : KernelOp<"arena", [Pure]> {
+  let summary = "an address in the static arena, by byte offset";
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs LLVM_AnyPointer:$ptr);
+  let assemblyFormat = "$offset attr-dict `:` type($ptr)";
+}
+def WeightPtrOp : KernelOp<"weight_ptr", [Pure]> {
+  let summary = "an address in the artifact's constants, by byte offset";
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs LLVM_AnyPointer:$ptr);
+  let assemblyFormat = "$offset attr-dict `:` type($ptr)";
+}
+def WeightOp : KernelOp<"weight"> {
+  let summary = "a constant placed at a byte offset of the artifact's constants";
+  let arguments = (ins I64Attr:$offset, ElementsAttr:$value);
+  let assemblyFormat = "$offset `=` $value attr-dict";
+}
+def AllocOp : KernelOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "run-time memory of so many bytes, released with the run or by kernel.release";
+  let arguments = (ins Index:$bytes);
+  let results = (outs LLVM_AnyPointer:$ptr);
+  let assemblyFormat = "$bytes attr-dict `:` type($ptr)";
+}
+def LaunchOp : KernelOp<"launch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "runs all tiles of a kernel";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$tiles, Variadic<LLVM_AnyPointer>:$buffers, Variadic<AnyType>:$scalars, I64Attr:$scratch);
+  let assemblyFormat = "$kernel `tiles` $tiles `buffers` `(` $buffers `:` type($buffers) `)` `scalars` `(` $scalars `:` type($scalars) `)` `scratch` $scratch attr-dict";
+  let skipDefaultBuilders = 0;
+}
+def CallLibraryOp : KernelOp<"call_library", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "calls an irregular operator; operands and results are descriptors (optc_tensor)";
+  let arguments = (ins LibraryFnAttr:$fn, Variadic<LLVM_AnyPointer>:$descriptors, DenseI64ArrayAttr:$params);
+  let results = (outs Variadic<LLVM_AnyPointer>:$results);
+  let assemblyFormat = "$fn `(` $descriptors `)` $params attr-dict `:` functional-type($descriptors, $results)";
+}
+def DescribeOp : KernelOp<"describe", [MemoryEffects<[MemWrite]>]> {
+  let summary = "an optc_tensor for the given data, ONNX element type and sizes";
+  let arguments = (ins LLVM_AnyPointer:$data, I32Attr:$dtype, Variadic<Index>:$dims);
+  let results = (outs LLVM_AnyPointer:$descriptor);
+  let assemblyFormat = "$data `dtype` $dtype `[` $dims `]` attr-dict `:` type($data) `->` type($descriptor)";
+}
+def DescribedDataOp : KernelOp<"described_data", [MemoryEffects<[MemRead]>]> {
+  let summary = "the data pointer of a descriptor";
+  let arguments = (ins LLVM_AnyPointer:$descriptor);
+  let results = (outs LLVM_AnyPointer:$data);
+  let assemblyFormat = "$descriptor attr-dict `:` type($descriptor) `->` type($data)";
+}
+def DescribedDimOp : KernelOp<"described_dim", [MemoryEffects<[MemRead]>]> {
+  let summary = "one size of a descriptor";
+  let arguments = (ins LLVM_AnyPointer:$descriptor, I32Attr:$dim);
+  let results = (outs Index:$size);
+  let assemblyFormat = "$descriptor `,` $dim attr-dict `:` type($descriptor)";
+}
+def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads element `index` of a buffer on the host";
+  let arguments = (ins LLVM_AnyPointer:$ptr, Index:$index);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = "$ptr `[` $index `]` attr-dict `:` type($ptr) `->` type($value)";
+}
+def StoreOp : KernelOp<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes element `index` of a buffer on the host";
+  let arguments = (ins AnyType:$value, LLVM_AnyPointer:$ptr, Index:$index);
+  let assemblyFormat = "$value `,` $ptr `[` $index `]` attr-dict `:` type($value) `,` type($ptr)";
+}
+def CopyOp : KernelOp<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies bytes between buffers that may be the same but do not overlap otherwise";
+  let arguments = (ins LLVM_AnyPointer:$dest, LLVM_AnyPointer:$source, Index:$bytes);
+  let assemblyFormat = "$dest `,` $source `,` $bytes attr-dict `:` type($dest)";
+}
+
+//===----------------------------------------------------------------------===//
+// In kernels
+//===----------------------------------------------------------------------===//
+
+def BindOp : KernelOp<"bind", [Pure]> {
+  let summary = "a contiguous memref over a raw buffer of the dispatch ABI";
+  let arguments = (ins LLVM_AnyPointer:$ptr, Variadic<Index>:$dims);
+  let results = (outs AnyMemRef:$memref);
+  let assemblyFormat = "$ptr `[` $dims `]` attr-dict `:` type($ptr) `to` type($memref)";
+}
+#endif
