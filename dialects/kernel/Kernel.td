@@ -23,6 +23,9 @@ def KernelDialect : Dialect {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def Ptr : Type<CPred<"::llvm::isa<::mlir::LLVM::LLVMPointerType>($_self)">, "pointer">,
+          BuildableType<"::mlir::LLVM::LLVMPointerType::get($_builder.getContext())">;
+
 class KernelOp<string mnemonic, list<Trait> traits = []> : Op<KernelDialect, mnemonic, traits>;
 
 //===----------------------------------------------------------------------===//
@@ -145,8 +148,8 @@ def CheckOp : KernelOp<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
 def InputOp : KernelOp<"input", [Pure]> {
   let summary = "the data of input `index`";
   let arguments = (ins I32Attr:$index);
-  let results = (outs LLVM_AnyPointer:$ptr);
-  let assemblyFormat = "$index attr-dict `:` type($ptr)";
+  let results = (outs Ptr:$ptr);
+  let assemblyFormat = "$index attr-dict";
 }
 def InputDimOp : KernelOp<"input_dim", [Pure]> {
   let summary = "the size of dimension `dim` of input `index`";
@@ -157,31 +160,31 @@ def InputDimOp : KernelOp<"input_dim", [Pure]> {
 def OutputOp : KernelOp<"output", [MemoryEffects<[MemAlloc]>]> {
   let summary = "storage for output `index` of the given sizes";
   let arguments = (ins I32Attr:$index, Variadic<Index>:$dims);
-  let results = (outs LLVM_AnyPointer:$ptr);
-  let assemblyFormat = "$index `[` $dims `]` attr-dict `:` type($ptr)";
+  let results = (outs Ptr:$ptr);
+  let assemblyFormat = "$index `[` $dims `]` attr-dict";
 }
 def InputValueOp : KernelOp<"input_value", [MemoryEffects<[MemRead]>]> {
   let summary = "the descriptor of input `index` (sequences, optionals)";
   let arguments = (ins I32Attr:$index);
-  let results = (outs LLVM_AnyPointer:$descriptor);
-  let assemblyFormat = "$index attr-dict `:` type($descriptor)";
+  let results = (outs Ptr:$descriptor);
+  let assemblyFormat = "$index attr-dict";
 }
 def OutputValueOp : KernelOp<"output_value", [MemoryEffects<[MemWrite]>]> {
   let summary = "makes the described value output `index`";
-  let arguments = (ins I32Attr:$index, LLVM_AnyPointer:$descriptor);
-  let assemblyFormat = "$index `,` $descriptor attr-dict `:` type($descriptor)";
+  let arguments = (ins I32Attr:$index, Ptr:$descriptor);
+  let assemblyFormat = "$index `,` $descriptor attr-dict";
 }
 def ArenaOp : KernelOp<"arena", [Pure]> {
   let summary = "an address in the static arena, by byte offset";
   let arguments = (ins I64Attr:$offset);
-  let results = (outs LLVM_AnyPointer:$ptr);
-  let assemblyFormat = "$offset attr-dict `:` type($ptr)";
+  let results = (outs Ptr:$ptr);
+  let assemblyFormat = "$offset attr-dict";
 }
 def WeightPtrOp : KernelOp<"weight_ptr", [Pure]> {
   let summary = "an address in the artifact's constants, by byte offset";
   let arguments = (ins I64Attr:$offset);
-  let results = (outs LLVM_AnyPointer:$ptr);
-  let assemblyFormat = "$offset attr-dict `:` type($ptr)";
+  let results = (outs Ptr:$ptr);
+  let assemblyFormat = "$offset attr-dict";
 }
 def WeightOp : KernelOp<"weight"> {
   let summary = "a constant placed at a byte offset of the artifact's constants";
@@ -191,54 +194,54 @@ def WeightOp : KernelOp<"weight"> {
 def AllocOp : KernelOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "run-time memory of so many bytes, released with the run or by kernel.release";
   let arguments = (ins Index:$bytes);
-  let results = (outs LLVM_AnyPointer:$ptr);
-  let assemblyFormat = "$bytes attr-dict `:` type($ptr)";
+  let results = (outs Ptr:$ptr);
+  let assemblyFormat = "$bytes attr-dict";
 }
-def LaunchOp : KernelOp<"launch", [MemoryEffects<[MemRead, MemWrite]>]> {
+def LaunchOp : KernelOp<"launch", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "runs all tiles of a kernel";
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$tiles, Variadic<LLVM_AnyPointer>:$buffers, Variadic<AnyType>:$scalars, I64Attr:$scratch);
-  let assemblyFormat = "$kernel `tiles` $tiles `buffers` `(` $buffers `:` type($buffers) `)` `scalars` `(` $scalars `:` type($scalars) `)` `scratch` $scratch attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$tiles, Variadic<Ptr>:$buffers, Variadic<AnyType>:$scalars, I64Attr:$scratch);
+  let assemblyFormat = "$kernel `tiles` $tiles `buffers` `(` $buffers `)` `scalars` `(` ($scalars^ `:` type($scalars))? `)` `scratch` $scratch attr-dict";
   let skipDefaultBuilders = 0;
 }
 def CallLibraryOp : KernelOp<"call_library", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "calls an irregular operator; operands and results are descriptors (optc_tensor)";
-  let arguments = (ins LibraryFnAttr:$fn, Variadic<LLVM_AnyPointer>:$descriptors, DenseI64ArrayAttr:$params);
-  let results = (outs Variadic<LLVM_AnyPointer>:$results);
+  let arguments = (ins LibraryFnAttr:$fn, Variadic<Ptr>:$descriptors, DenseI64ArrayAttr:$params);
+  let results = (outs Variadic<Ptr>:$results);
   let assemblyFormat = "$fn `(` $descriptors `)` $params attr-dict `:` functional-type($descriptors, $results)";
 }
 def DescribeOp : KernelOp<"describe", [MemoryEffects<[MemWrite]>]> {
   let summary = "an optc_tensor for the given data, ONNX element type and sizes";
-  let arguments = (ins LLVM_AnyPointer:$data, I32Attr:$dtype, Variadic<Index>:$dims);
-  let results = (outs LLVM_AnyPointer:$descriptor);
-  let assemblyFormat = "$data `dtype` $dtype `[` $dims `]` attr-dict `:` type($data) `->` type($descriptor)";
+  let arguments = (ins Ptr:$data, I32Attr:$dtype, Variadic<Index>:$dims);
+  let results = (outs Ptr:$descriptor);
+  let assemblyFormat = "$data `dtype` $dtype `[` $dims `]` attr-dict";
 }
 def DescribedDataOp : KernelOp<"described_data", [MemoryEffects<[MemRead]>]> {
   let summary = "the data pointer of a descriptor";
-  let arguments = (ins LLVM_AnyPointer:$descriptor);
-  let results = (outs LLVM_AnyPointer:$data);
-  let assemblyFormat = "$descriptor attr-dict `:` type($descriptor) `->` type($data)";
+  let arguments = (ins Ptr:$descriptor);
+  let results = (outs Ptr:$data);
+  let assemblyFormat = "$descriptor attr-dict";
 }
 def DescribedDimOp : KernelOp<"described_dim", [MemoryEffects<[MemRead]>]> {
   let summary = "one size of a descriptor";
-  let arguments = (ins LLVM_AnyPointer:$descriptor, I32Attr:$dim);
+  let arguments = (ins Ptr:$descriptor, I32Attr:$dim);
   let results = (outs Index:$size);
-  let assemblyFormat = "$descriptor `,` $dim attr-dict `:` type($descriptor)";
+  let assemblyFormat = "$descriptor `,` $dim attr-dict";
 }
 def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "reads element `index` of a buffer on the host";
-  let arguments = (ins LLVM_AnyPointer:$ptr, Index:$index);
+  let arguments = (ins Ptr:$ptr, Index:$index);
   let results = (outs AnyType:$value);
-  let assemblyFormat = "$ptr `[` $index `]` attr-dict `:` type($ptr) `->` type($value)";
+  let assemblyFormat = "$ptr `[` $index `]` attr-dict `:` type($value)";
 }
 def StoreOp : KernelOp<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes element `index` of a buffer on the host";
-  let arguments = (ins AnyType:$value, LLVM_AnyPointer:$ptr, Index:$index);
-  let assemblyFormat = "$value `,` $ptr `[` $index `]` attr-dict `:` type($value) `,` type($ptr)";
+  let arguments = (ins AnyType:$value, Ptr:$ptr, Index:$index);
+  let assemblyFormat = "$value `,` $ptr `[` $index `]` attr-dict `:` type($value)";
 }
 def CopyOp : KernelOp<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies bytes between buffers that may be the same but do not overlap otherwise";
-  let arguments = (ins LLVM_AnyPointer:$dest, LLVM_AnyPointer:$source, Index:$bytes);
-  let assemblyFormat = "$dest `,` $source `,` $bytes attr-dict `:` type($dest)";
+  let arguments = (ins Ptr:$dest, Ptr:$source, Index:$bytes);
+  let assemblyFormat = "$dest `,` $source `,` $bytes attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,8 +250,8 @@ def CopyOp : KernelOp<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def BindOp : KernelOp<"bind", [Pure]> {
   let summary = "a contiguous memref over a raw buffer of the dispatch ABI";
-  let arguments = (ins LLVM_AnyPointer:$ptr, Variadic<Index>:$dims);
+  let arguments = (ins Ptr:$ptr, Variadic<Index>:$dims);
   let results = (outs AnyMemRef:$memref);
-  let assemblyFormat = "$ptr `[` $dims `]` attr-dict `:` type($ptr) `to` type($memref)";
+  let assemblyFormat = "$ptr `[` $dims `]` attr-dict `:` type($memref)";
 }
 #endif
