@@ -39,8 +39,7 @@ set_source_files_properties(${_onnx_pb} ${_onnx}/onnx/defs/tensor_proto_util.cc 
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # The schemas are built once per process and are not hot: unoptimised code compiles much faster.
 target_compile_options(onnx_sources PRIVATE -O0 -g0 -fexceptions -w)
-target_compile_definitions(onnx_sources PUBLIC ONNX_ML=1 ONNX_NAMESPACE=optc_onnx ONNX_USE_LITE_PROTO=1
-  __ONNX_NO_DOC_STRINGS)
+target_compile_definitions(onnx_sources PUBLIC ONNX_ML=1 ONNX_NAMESPACE=optc_onnx ONNX_USE_LITE_PROTO=1)
 target_include_directories(onnx_sources SYSTEM PUBLIC ${_onnx_gen} ${_onnx})
 target_link_libraries(onnx_sources PUBLIC protobuf::libprotobuf-lite)
 # Users include generated headers.
