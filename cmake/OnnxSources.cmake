@@ -37,8 +37,8 @@ set_target_properties(onnx_sources PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_S
 # These two specialise, or instantiate, templates that other files of a unity group would instantiate before.
 set_source_files_properties(${_onnx_pb} ${_onnx}/onnx/defs/tensor_proto_util.cc ${_onnx}/onnx/defs/schema.cc
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# The schemas are built once per process and are not hot: unoptimised code compiles much faster.
-target_compile_options(onnx_sources PRIVATE -O0 -g0 -fexceptions -w)
+# -O1: registering the schemas takes 10 ms of every run of the compiler, against 46 ms at -O0.
+target_compile_options(onnx_sources PRIVATE -O1 -g0 -fexceptions -w)
 target_compile_definitions(onnx_sources PUBLIC ONNX_ML=1 ONNX_NAMESPACE=optc_onnx ONNX_USE_LITE_PROTO=1)
 target_include_directories(onnx_sources SYSTEM PUBLIC ${_onnx_gen} ${_onnx})
 target_link_libraries(onnx_sources PUBLIC protobuf::libprotobuf-lite)
