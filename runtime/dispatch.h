@@ -40,30 +40,31 @@ typedef struct optc_tensor {
   int64_t dims[OPTC_MAX_RANK];
 } optc_tensor;
 
-/* ---- services of the runtime to the host program ---- */
+/* ---- services of the runtime to the host program ----
+ * A service that fails records the error and does not return: it jumps back to the run (longjmp), so the host program never
+ * checks. Generated code holds nothing that would need unwinding. Kernels call no service. Sub-byte inputs and outputs are
+ * unpacked and packed by optc_rt_input and at the end of the run: the host program sees one value per byte. */
 void *optc_rt_input(optc_host *h, int32_t index);
 int64_t optc_rt_input_dim(optc_host *h, int32_t index, int32_t dim);
 /* Copies the descriptor of input `index` (sequences, optionals, unknown rank). */
 void optc_rt_input_value(optc_host *h, int32_t index, optc_tensor *out);
-/* Storage of output `index`: the caller's buffer or one made by its allocator. Null after an error was recorded. */
+/* Storage of output `index`: the caller's buffer or one made by its allocator. */
 void *optc_rt_output(optc_host *h, int32_t index, int32_t rank, const int64_t *dims);
 /* Sets an output that is a sequence, an optional or of unknown rank. */
 int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *value);
 /* The static arena, 64-byte aligned, of the size the model descriptor states. */
 void *optc_rt_arena(optc_host *h);
-/* Memory whose size is known only at run time: a stack, freed at the end of the run or by release. 64-byte aligned; null after an error was recorded. */
+/* Memory whose size is known only at run time: a stack, freed at the end of the run or by release. 64-byte aligned. */
 void *optc_rt_alloc(optc_host *h, int64_t bytes);
 int64_t optc_rt_mark(optc_host *h);
 void optc_rt_release(optc_host *h, int64_t mark);
 /* Runs tiles [0, tiles) of a kernel, on the calling thread or shared with the pool; scratch_bytes per worker. */
 void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles, int64_t scratch_bytes);
-/* Records the run's error (the first one wins). The host program returns afterwards. */
+/* Ends the run with this message. Does not return. */
 void optc_rt_fail(optc_host *h, const char *message);
-/* Nonzero when an error was recorded. */
-int32_t optc_rt_failed(optc_host *h);
 
 /* Every irregular operator has this form: n inputs, attributes as integers (floats by their bits), m outputs whose data the
- * operator allocates with optc_rt_alloc. Nonzero when an error was recorded. */
+ * operator allocates with optc_rt_alloc. Errors go to optc_rt_fail. Returns 0. */
 typedef int32_t (*optc_library_op)(optc_host *h, const optc_tensor *in, int32_t n, const int64_t *attr, int32_t attrs, optc_tensor *out, int32_t m);
 
 /* The generated host program. */

@@ -1,0 +1,96 @@
+//===- Passes.td - the passes of optc -------------------------------------===//
+#ifndef OPTC_PASSES_TD
+#define OPTC_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// lowering: onnx -> linalg + tensor + kernel
+//===----------------------------------------------------------------------===//
+
+def LowerOnnx : Pass<"optc-lower-onnx", "::mlir::func::FuncOp"> {
+  let summary = "lower the onnx dialect to linalg, tensor and kernel ops on tensors";
+  let description = [{
+    One walk in program order with the symbolic sizes of the shape functions at
+    hand: sizes become host scalars, small integer tensors whose elements are
+    known symbolically become `tensor.from_elements` of such scalars, the rest
+    structured ops. An operator without a lowering is an error that names it.
+
+    ```mlir
+    %0 = "onnx.Relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %0 = linalg.generic ... ins(%x) outs(%e) { arith.cmpf, arith.select }
+    ```
+  }];
+  let options = [Option<"optLevel", "opt-level", "int", "0", "what -O level the rounding rules follow">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// dispatch
+//===----------------------------------------------------------------------===//
+
+def FuseElementwise : Pass<"optc-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "fuse chains of elementwise linalg.generic ops";
+  let description = [{
+    A producer whose result has one user is computed inside that user. A
+    producer with more users is fused only when it is cheap to repeat.
+  }];
+  let statistics = [Statistic<"fused", "num-fused", "producers fused into their consumer">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def FormDispatches : Pass<"optc-form-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "put every structured op into a kernel.dispatch";
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// configure
+//===----------------------------------------------------------------------===//
+
+def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
+  let summary = "choose a strategy for every dispatch";
+  let description = [{
+    Writes `#kernel.strategy` (family, tile, scratch, reason). Everything after
+    reads only that attribute.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// plan
+//===----------------------------------------------------------------------===//
+
+def OutlineDispatches : Pass<"optc-outline-dispatches", "::mlir::ModuleOp"> {
+  let summary = "make every dispatch a function of raw buffers; equal dispatches share one";
+  let statistics = [Statistic<"outlined", "num-kernels", "kernels">, Statistic<"shared", "num-shared", "dispatches that use another's kernel">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect", "::optc::kernel::KernelDialect"];
+}
+
+def Plan : Pass<"optc-plan", "::mlir::ModuleOp"> {
+  let summary = "turn @main into the host program on pointers and place every buffer";
+  let description = [{
+    Buffers of static size share one arena by liveness (offsets are constants,
+    the peak is exact); sizes known at run time only are allocated where they
+    become known. Constants get offsets in the artifact's constant section.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::optc::kernel::KernelDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// codegen/cpu
+//===----------------------------------------------------------------------===//
+
+def LowerKernels : Pass<"optc-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "bufferize kernels and turn structured ops into loops";
+  let options = [Option<"optLevel", "opt-level", "int", "0", "3 allows reassociation of reductions and contraction">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
+}
+
+def KernelToLLVM : Pass<"optc-kernel-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower the kernel dialect to calls of the runtime and to the dispatch ABI";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif
