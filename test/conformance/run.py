@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""The official ONNX backend suite through optc: compile, run, compare.
+
+  run.py [--all] [--update] [--level O3] [--filter REGEX] [--report FILE]
+
+Default: every test at -O3 and a tenth, chosen by the commit, at -O0; --all: every test at both. passing-O3.txt and
+passing-O0.txt hold the exact names that pass. --report writes one line per test that does not: class, name, message."""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
+sys.path.insert(0, HERE)
+import bank
+import rules
+
+BASE = os.path.join(bank.BUILD, "conformance")
+
+
+def tenth():
+    """Which tenth of the suite this commit runs at -O0: the next commit runs the next one."""
+    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=bank.ROOT, capture_output=True, text=True).stdout.strip()
+    return int(count or 0) % 10
+
+
+class Suite:
+    """The tests on disk, and how to run one of them."""
+
+    def __init__(self, folder, index):
+        self.folder, self.tests = folder, index["tests"]
+
+    def data_sets(self, name):
+        root = os.path.join(self.folder, name)
+        return sorted(os.path.join(root, d) for d in os.listdir(root) if d.startswith("test_data_set_"))
+
+    def one(self, name, level, extra):
+        """Compiles and runs the test `name`."""
+        work = bank.fresh(os.path.join(BASE, "work", level, name))
+        artifact = os.path.join(work, "model.so")
+        try:
+            outcome = bank.compile_model(os.path.join(self.folder, name, "model.onnx"), artifact, level, extra=extra)
+            for data in self.data_sets(name):
+                if outcome.kind == bank.PASS:
+                    outcome = self.compare(name, artifact, data, work)
+            return outcome
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def compare(self, name, artifact, data, work):
+        rtol, atol = rules.tolerances(name, self.tests[name])
+        if rules.RANDOM.match(name):
+            return self.by_property("bernoulli", name, artifact, data, work)
+        outcome = bank.run_artifact(artifact, data, expect=data, rtol=rtol, atol=atol)
+        if outcome.kind == bank.FAIL and rules.DROPOUT.match(name):
+            return self.by_property("dropout", name, artifact, data, work)
+        return outcome
+
+    def by_property(self, which, name, artifact, data, work):
+        import onnx
+        import properties
+        runs = [bank.fresh(os.path.join(work, r)) for r in ("first", "second")]
+        for r in runs:
+            outcome = bank.run_artifact(artifact, data, output_dir=r)
+            if outcome.kind != bank.PASS:
+                return outcome
+        graph = onnx.load(os.path.join(self.folder, name, "model.onnx")).graph
+        try:
+            why = getattr(properties, which)(graph, data, runs)
+        except (OSError, ValueError) as e:
+            why = f"the outputs cannot be read: {e}"
+        return bank.Outcome(bank.FAIL if why else bank.PASS, why)
+
+
+def write_report(path, results):
+    with open(path, "w") as f:
+        for level, outcomes in results.items():
+            rows = sorted((o.kind, o.reason, n) for n, o in outcomes.items() if o.kind != bank.PASS)
+            for kind, message, name in rows:
+                f.write(f"{level}\t{kind}\t{name}\t{message}\n")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--all", action="store_true", help="every test at -O0 too")
+    p.add_argument("--update", action="store_true", help="add newly passing tests to the lists")
+    p.add_argument("--level", action="append", choices=["O0", "O1", "O2", "O3"], help="only this level")
+    p.add_argument("--filter", default="", help="only tests whose name matches")
+    p.add_argument("--report", help="write what does not pass into this file")
+    p.add_argument("--suite", default=os.path.join(BASE, "suite"))
+    p.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 2))
+    p.add_argument("--optc-flag", action="append", default=[], help="hand this to optc as well")
+    a = p.parse_args()
+    bank.need_tools("conformance")
+
+    import suite
+    index = suite.ready(a.suite)
+    if index is None:
+        print("conformance: writing the suite to disk", flush=True)
+        index = suite.ensure(a.suite)
+    tests = Suite(a.suite, index)
+    key = bank.fingerprint(os.path.join(HERE, "rules.py"), os.path.join(HERE, "properties.py"), os.path.join(HERE, "run.py"))
+    key += " ".join(a.optc_flag)
+    results, total = {}, [0, 0, 0]
+    for level in a.level or ["O3", "O0"]:
+        names = [n for n in index["tests"] if re.search(a.filter, n)]
+        if level == "O0" and not (a.all or a.level or a.filter):
+            names = [n for n in names if zlib.crc32(n.encode()) % 10 == tenth()]
+        label = f"conformance at -{level}"
+        record = bank.Record(os.path.join(BASE, f"results-{level}.json"), key)
+        outcomes = bank.run_all(names, lambda n, level=level: tests.one(n, level, a.optc_flag), record, a.jobs, label)
+        results[level] = outcomes
+        passing = bank.PassList(os.path.join(HERE, f"passing-{level}.txt"))
+        for gone in sorted(passing.names - index["tests"].keys()):
+            print(f"{label}: listed, but not a test of the suite: {gone}")
+            total[1] += 1
+        total = [x + y for x, y in zip(total, bank.judge(outcomes, passing, a.update, label))]
+    if a.report:
+        write_report(a.report, results)
+    return bank.closing_line("conformance", *total)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

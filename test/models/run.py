@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Real models from the package index through optc at -O3, compared with ONNX Runtime without graph optimisations.
+
+  run.py [--all] [--update] [--filter REGEX] [--report FILE]
+
+Default: the small models; --all: every model of specs.py. passing.txt holds the exact names that pass. A model that cannot be
+fetched is skipped, with the reason."""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
+sys.path.insert(0, HERE)
+import bank
+
+BASE = os.path.join(bank.BUILD, "models")
+SMALL = ["magika", "silero_op18", "minilm_l3", "attacut_op18", "ppocr2_cls", "bert_tiny_dyn", "gpt2_tiny_dyn", "resnet50_folded"]
+RTOL, ATOL = 1e-3, 1e-4
+
+
+def file_name(name):
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name) + ".npy"
+
+
+def fetch(model):
+    """Model and inputs in build/models; returns a reason when they cannot be had."""
+    if os.path.exists(os.path.join(BASE, model + ".json")) and os.path.exists(os.path.join(BASE, model + ".onnx")):
+        return ""
+    p = subprocess.run([sys.executable, os.path.join(HERE, "fetch.py"), BASE, model], capture_output=True, text=True)
+    return "" if p.returncode == 0 else (p.stderr.strip().splitlines() or ["fetch.py failed"])[-1]
+
+
+def expect(model):
+    """The oracle's outputs, made once: ONNX Runtime with all graph optimisations off, one thread."""
+    folder = os.path.join(BASE, model + ".expected")
+    if os.path.isdir(folder):
+        return folder
+    import numpy as np
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = ort.InferenceSession(os.path.join(BASE, model + ".onnx"), options, providers=["CPUExecutionProvider"])
+    index = json.load(open(os.path.join(BASE, model + ".json")))
+    feeds = {n: np.load(os.path.join(BASE, model + ".inputs", f)) for n, f in index.items()}
+    part = bank.fresh(folder + ".part")
+    for info, value in zip(session.get_outputs(), session.run(None, feeds), strict=True):
+        np.save(os.path.join(part, file_name(info.name)), value)
+    os.rename(part, folder)
+    return folder
+
+
+def one(model):
+    expected = expect(model)
+    work = bank.fresh(os.path.join(BASE, "work", model))
+    artifact = os.path.join(work, "model.so")
+    try:
+        outcome = bank.compile_model(os.path.join(BASE, model + ".onnx"), artifact, "O3", timeout=300)
+        if outcome.kind != bank.PASS:
+            return outcome
+        return bank.run_artifact(artifact, os.path.join(BASE, model + ".inputs"), expect=expected, rtol=RTOL, atol=ATOL, timeout=120)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--all", action="store_true", help="every model of specs.py")
+    p.add_argument("--update", action="store_true", help="add newly passing models to the list")
+    p.add_argument("--filter", default="", help="only models whose name matches")
+    p.add_argument("--report", help="write what does not pass into this file")
+    a = p.parse_args()
+    bank.need_tools("models")
+    os.makedirs(BASE, exist_ok=True)
+    if a.all:
+        import specs
+        ids = list(specs.S)
+    else:
+        ids = SMALL
+    ids = [m for m in ids if re.search(a.filter, m)]
+    missing = {m: why for m in ids if (why := fetch(m))}
+    for m, why in missing.items():
+        print(f"models: {m} is skipped: it cannot be fetched: {why}")
+    record = bank.Record(os.path.join(BASE, "results.json"), bank.fingerprint(os.path.join(HERE, "run.py")))
+    outcomes = bank.run_all([m for m in ids if m not in missing], one, record, jobs=1, label="models")
+    for m, o in outcomes.items():
+        print(f"models: {m:<20} {o.kind:<12} {o.seconds:6.1f} s  {o.reason}")
+    if a.report:
+        with open(a.report, "w") as f:
+            f.writelines(f"{n}\t{o.kind}\t{o.reason}\n" for n, o in sorted(outcomes.items()) if o.kind != bank.PASS)
+    passing = bank.PassList(os.path.join(HERE, "passing.txt"))
+    passed, failed, skipped = bank.judge(outcomes, passing, a.update, "models")
+    return bank.closing_line("models", passed, failed, skipped + len(missing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
