@@ -1,5 +1,5 @@
 # Shared by quickstart and check: progress, Debian packages, the Python environment, configure and build.
-# Nothing is written outside build/ (and ccache's own folder). Sourced with $root set to the repository.
+# Written outside build/: packages, ccache's folder and ~/.cache/optc (the ONNX sources). Sourced with $root set to the repository.
 
 start=$SECONDS
 cd "$root" || exit 4
@@ -56,7 +56,7 @@ need_packages() {
 
 build_packages=(clang-22 lld-22 liblld-22-dev llvm-22-dev libmlir-22-dev mlir-22-tools libprotobuf-dev protobuf-compiler
   zlib1g-dev libzstd-dev cmake ninja-build ccache python3 python3-venv ca-certificates)
-test_packages=(llvm-22-tools clang-format-22 libgtest-dev)
+test_packages=(git llvm-22-tools clang-format-22 libgtest-dev)
 
 # python_env: build/venv, Debian's python with pip, nothing else in it.
 python_env() {
@@ -77,6 +77,10 @@ python_packages() {
 # configure [CMAKE-ARGUMENT...]
 configure() {
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+  # A build folder that was moved along with its checkout is configured anew; what is in it is kept.
+  if [ -f build/CMakeCache.txt ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" build/CMakeCache.txt; then
+    rm -rf build/CMakeCache.txt build/CMakeFiles
+  fi
   local flags=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
     "-DCMAKE_CXX_FLAGS=-Xclang -fno-pch-timestamp" "$@")

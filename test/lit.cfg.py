@@ -1,4 +1,5 @@
 """lit's configuration. The tools come from build/bin (or OPTC_BUILD), FileCheck and its friends from Debian's LLVM 22."""
+
 import os
 
 import lit.formats

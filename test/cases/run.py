@@ -6,6 +6,7 @@
 A case is a folder in the suite's layout plus case.json: `expectation` values or refuse, `also_ok` the other outcome where the
 standard allows both, `keywords` of which a refusal must name one, `rtol`, `atol`, `max_artifact_bytes`. Each runs at -O0 and at
 -O3; passing.txt holds the exact names that pass."""
+
 import argparse
 import json
 import os
@@ -38,7 +39,9 @@ def values(case, folder, artifact):
     for data in sorted(d for d in os.listdir(folder) if d.startswith("test_data_set_")):
         data = os.path.join(folder, data)
         has_expected = any(n.startswith("output_") for n in os.listdir(data))
-        outcome = bank.run_artifact(artifact, data, expect=data if has_expected else None, rtol=case["rtol"], atol=case["atol"])
+        outcome = bank.run_artifact(
+            artifact, data, expect=data if has_expected else None, rtol=case["rtol"], atol=case["atol"]
+        )
         if outcome.kind == bank.UNSUPPORTED:
             return refusal(case, outcome)
         if outcome.kind != bank.PASS:

@@ -1,4 +1,5 @@
 """Checks for the tests whose expected values are random draws: shape, type and what the operator promises of every value."""
+
 import os
 import re
 

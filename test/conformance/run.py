@@ -5,6 +5,7 @@
 
 Default: every test at -O3 and a tenth, chosen by the commit, at -O0; --all: every test at both. passing-O3.txt and
 passing-O0.txt hold the exact names that pass. --report writes one line per test that does not: class, name, message."""
+
 import argparse
 import os
 import re
@@ -24,7 +25,9 @@ BASE = os.path.join(bank.BUILD, "conformance")
 
 def tenth():
     """Which tenth of the suite this commit runs at -O0: the next commit runs the next one."""
-    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=bank.ROOT, capture_output=True, text=True).stdout.strip()
+    count = subprocess.run(
+        ["git", "rev-list", "--count", "HEAD"], cwd=bank.ROOT, capture_output=True, text=True
+    ).stdout.strip()
     return int(count or 0) % 10
 
 
@@ -63,6 +66,7 @@ class Suite:
     def by_property(self, which, name, artifact, data, work):
         import onnx
         import properties
+
         runs = [bank.fresh(os.path.join(work, r)) for r in ("first", "second")]
         for r in runs:
             outcome = bank.run_artifact(artifact, data, output_dir=r)
@@ -98,12 +102,15 @@ def main():
     bank.need_tools("conformance")
 
     import suite
+
     index = suite.ready(a.suite)
     if index is None:
         print("conformance: writing the suite to disk", flush=True)
         index = suite.ensure(a.suite)
     tests = Suite(a.suite, index)
-    key = bank.fingerprint(os.path.join(HERE, "rules.py"), os.path.join(HERE, "properties.py"), os.path.join(HERE, "run.py"))
+    key = bank.fingerprint(
+        os.path.join(HERE, "rules.py"), os.path.join(HERE, "properties.py"), os.path.join(HERE, "run.py")
+    )
     key += " ".join(a.optc_flag)
     results, total = {}, [0, 0, 0]
     for level in a.level or ["O3", "O0"]:

@@ -6,6 +6,7 @@
 The wheel ships the node tests as Python code that draws its data at import, the light models without inputs, and the rest as
 files. KIND is node, simple, pytorch-converted, pytorch-operator or light. index.json keeps, per test, the runner's tolerances
 and the facts that rules.py needs."""
+
 import json
 import os
 import shutil
@@ -42,7 +43,10 @@ def write_case(case, folder):
     """A test that lives in Python: model and data sets."""
     write(os.path.join(folder, "model.onnx"), case.model.SerializeToString())
     for n, (inputs, outputs) in enumerate(case.data_sets):
-        for role, values, infos in (("input", inputs, case.model.graph.input), ("output", outputs, case.model.graph.output)):
+        for role, values, infos in (
+            ("input", inputs, case.model.graph.input),
+            ("output", outputs, case.model.graph.output),
+        ):
             for j, value in enumerate(values):
                 write(os.path.join(folder, f"test_data_set_{n}", f"{role}_{j}.pb"), proto_bytes(value, infos[j]))
 

@@ -5,6 +5,7 @@
 
 Default: the small models; --all: every model of specs.py. passing.txt holds the exact names that pass. A model that cannot be
 fetched is skipped, with the reason."""
+
 import argparse
 import json
 import os
@@ -19,7 +20,16 @@ sys.path.insert(0, HERE)
 import bank
 
 BASE = os.path.join(bank.BUILD, "models")
-SMALL = ["magika", "silero_op18", "minilm_l3", "attacut_op18", "ppocr2_cls", "bert_tiny_dyn", "gpt2_tiny_dyn", "resnet50_folded"]
+SMALL = [
+    "magika",
+    "silero_op18",
+    "minilm_l3",
+    "attacut_op18",
+    "ppocr2_cls",
+    "bert_tiny_dyn",
+    "gpt2_tiny_dyn",
+    "resnet50_folded",
+]
 RTOL, ATOL = 1e-3, 1e-4
 
 
@@ -42,6 +52,7 @@ def expect(model):
         return folder
     import numpy as np
     import onnxruntime as ort
+
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
@@ -64,7 +75,9 @@ def one(model):
         outcome = bank.compile_model(os.path.join(BASE, model + ".onnx"), artifact, "O3", timeout=300)
         if outcome.kind != bank.PASS:
             return outcome
-        return bank.run_artifact(artifact, os.path.join(BASE, model + ".inputs"), expect=expected, rtol=RTOL, atol=ATOL, timeout=120)
+        return bank.run_artifact(
+            artifact, os.path.join(BASE, model + ".inputs"), expect=expected, rtol=RTOL, atol=ATOL, timeout=120
+        )
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -80,6 +93,7 @@ def main():
     os.makedirs(BASE, exist_ok=True)
     if a.all:
         import specs
+
         ids = list(specs.S)
     else:
         ids = SMALL

@@ -1,4 +1,5 @@
 """What the test banks share: running optc and optc-run, classifying what they did, remembering it, and the closing line."""
+
 import concurrent.futures
 import dataclasses
 import hashlib
@@ -48,8 +49,15 @@ def _limits():
 
 def command(args, timeout, cwd=None):
     """Runs a command in its own process group; returns (exit code or None after the time limit, its stderr or stdout)."""
-    p = subprocess.Popen(args, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         start_new_session=True, preexec_fn=_limits)
+    p = subprocess.Popen(
+        args,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=_limits,
+    )
     try:
         out, err = p.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -77,8 +85,11 @@ def classify(rc, text, running):
 
 def compile_model(model, artifact, level, timeout=60, extra=()):
     """optc on one model."""
-    rc, text = command([os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", "--target=native", *extra], timeout,
-                       cwd=os.path.dirname(artifact))
+    rc, text = command(
+        [os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", "--target=native", *extra],
+        timeout,
+        cwd=os.path.dirname(artifact),
+    )
     return classify(rc, text, running=False)
 
 
@@ -132,7 +143,11 @@ class Record:
     def _write(self):
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with open(self.path + ".tmp", "w") as f:
-            json.dump({"key": self.key, "outcomes": {n: dataclasses.astuple(o) for n, o in self.outcomes.items()}}, f, indent=0)
+            json.dump(
+                {"key": self.key, "outcomes": {n: dataclasses.astuple(o) for n, o in self.outcomes.items()}},
+                f,
+                indent=0,
+            )
         os.replace(self.path + ".tmp", self.path)
         self.saved = time.time()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The docs bank: in README.md and docs/, every link to a file of the tree leads somewhere, every `--flag` shown after optc,
 optc-run or check is one the tool knows, and every fenced block marked `sh run` does what it says (exit code 0)."""
+
 import glob
 import os
 import re
@@ -29,17 +30,24 @@ def faults(path, text, flags):
                 yield f"shows {tool} {flag}, which the tool does not know"
     for block in RUN.findall(text):
         env = {**os.environ, "PATH": bank.BIN + os.pathsep + os.environ["PATH"]}
-        p = subprocess.run(["bash", "-e", "-c", block], cwd=bank.ROOT, env=env, capture_output=True, text=True, timeout=300)
+        p = subprocess.run(
+            ["bash", "-e", "-c", block], cwd=bank.ROOT, env=env, capture_output=True, text=True, timeout=300
+        )
         if p.returncode:
             yield f"has commands that end with {p.returncode}: {(p.stderr or p.stdout).strip()[-300:]}"
 
 
 def main():
     flags = {t: known_flags(t) for t in ("optc", "optc-run") if os.access(os.path.join(bank.BIN, t), os.X_OK)}
-    pages = [os.path.join(bank.ROOT, "README.md"), *sorted(glob.glob(os.path.join(bank.ROOT, "docs", "**", "*.md"), recursive=True))]
+    pages = [
+        os.path.join(bank.ROOT, "README.md"),
+        *sorted(glob.glob(os.path.join(bank.ROOT, "docs", "**", "*.md"), recursive=True)),
+    ]
     passed = failed = 0
     for page in pages:
-        found = list(faults(page, open(page, encoding="utf-8").read(), flags)) if os.path.exists(page) else ["is missing"]
+        found = (
+            list(faults(page, open(page, encoding="utf-8").read(), flags)) if os.path.exists(page) else ["is missing"]
+        )
         for f in found:
             print(f"docs: {os.path.relpath(page, bank.ROOT)} {f}")
         passed, failed = passed + (not found), failed + bool(found)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The lit bank: runs Debian's lit on test/ and closes with the bank's line."""
+
 import json
 import os
 import subprocess
@@ -24,9 +25,10 @@ def main():
     os.makedirs(os.path.dirname(out), exist_ok=True)
     if os.path.exists(out):
         os.unlink(out)
-    rc = subprocess.call([sys.executable, LIT, "-s", "-v", "--no-progress-bar", "-j2", "-o", out,
-                          os.path.join(bank.ROOT, "test")],
-                         env={**os.environ, "OPTC_BUILD": bank.BUILD})
+    rc = subprocess.call(
+        [sys.executable, LIT, "-s", "-v", "--no-progress-bar", "-j2", "-o", out, os.path.join(bank.ROOT, "test")],
+        env={**os.environ, "OPTC_BUILD": bank.BUILD},
+    )
     if not os.path.exists(out):
         print(f"lit: stopped with exit code {rc} before it wrote its results")
         return bank.closing_line("lit", 0, 1, 0)

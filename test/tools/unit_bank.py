@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The unit bank: runs every GoogleTest program of build/bin/unit and adds up their tests."""
+
 import json
 import os
 import subprocess
@@ -20,7 +21,9 @@ def main():
         if os.path.exists(out):
             os.unlink(out)
         try:
-            p = subprocess.run([os.path.join(folder, name), f"--gtest_output=json:{out}", "--gtest_brief=1"], timeout=300)
+            p = subprocess.run(
+                [os.path.join(folder, name), f"--gtest_output=json:{out}", "--gtest_brief=1"], timeout=300
+            )
             rc = p.returncode
         except subprocess.TimeoutExpired:
             rc = "no end after 300 s"
