@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The official ONNX backend suite through optc: compile, run, compare.
 
-  run.py [--all] [--update] [--level O3] [--filter REGEX] [--report FILE]
+  run.py [--all] [--update] [--level O3 [--variant hidden]] [--filter REGEX] [--report FILE]
 
-Default: every test at -O3 and a tenth, chosen by the commit, at -O0; --all: every test at both. passing-O3.txt and
-passing-O0.txt hold the exact names that pass. --report writes one line per test that does not: class, name, message."""
+Default: every test at -O3 and a tenth, chosen by the commit, at -O0; --all: every test at both, and at -O3 the variants of
+variants.py. passing-O3.txt, passing-O0.txt, passing-O3-hidden.txt and passing-O3-symbolic.txt hold the exact names that pass.
+--report writes one line per test that does not: run, class, name, message."""
 
 import argparse
+import functools
 import os
 import re
 import shutil
@@ -41,12 +43,17 @@ class Suite:
         root = os.path.join(self.folder, name)
         return sorted(os.path.join(root, d) for d in os.listdir(root) if d.startswith("test_data_set_"))
 
-    def one(self, name, level, extra):
+    def one(self, name, level, variant, extra):
         """Compiles and runs the test `name`."""
-        work = bank.fresh(os.path.join(BASE, "work", level, name))
-        artifact = os.path.join(work, "model.so")
+        work = bank.fresh(os.path.join(BASE, "work", f"{level}-{variant}", name))
+        model, artifact = os.path.join(self.folder, name, "model.onnx"), os.path.join(work, "model.so")
         try:
-            outcome = bank.compile_model(os.path.join(self.folder, name, "model.onnx"), artifact, level, extra=extra)
+            if variant != "plain":
+                import variants
+
+                model, given = os.path.join(work, "model.onnx"), model
+                variants.rewrite(given, model, variant)
+            outcome = bank.compile_model(model, artifact, level, extra=extra)
             for data in self.data_sets(name):
                 if outcome.kind == bank.PASS:
                     outcome = self.compare(name, artifact, data, work)
@@ -80,19 +87,28 @@ class Suite:
         return bank.Outcome(bank.FAIL if why else bank.PASS, why)
 
 
+def runs(a):
+    """The pairs of level and variant that the arguments ask for."""
+    if a.level:
+        return [(level, a.variant) for level in a.level]
+    plain = [("O3", "plain"), ("O0", "plain")]
+    return plain + [("O3", "hidden"), ("O3", "symbolic")] if a.all else plain
+
+
 def write_report(path, results):
     with open(path, "w") as f:
-        for level, outcomes in results.items():
+        for run, outcomes in results.items():
             rows = sorted((o.kind, o.reason, n) for n, o in outcomes.items() if o.kind != bank.PASS)
             for kind, message, name in rows:
-                f.write(f"{level}\t{kind}\t{name}\t{message}\n")
+                f.write(f"{run}\t{kind}\t{name}\t{message}\n")
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--all", action="store_true", help="every test at -O0 too")
+    p.add_argument("--all", action="store_true", help="every test at -O0 too, and the variants")
     p.add_argument("--update", action="store_true", help="add newly passing tests to the lists")
     p.add_argument("--level", action="append", choices=["O0", "O1", "O2", "O3"], help="only this level")
+    p.add_argument("--variant", choices=["plain", "hidden", "symbolic"], default="plain", help="with --level")
     p.add_argument("--filter", default="", help="only tests whose name matches")
     p.add_argument("--report", help="write what does not pass into this file")
     p.add_argument("--suite", default=os.path.join(BASE, "suite"))
@@ -113,15 +129,16 @@ def main():
     )
     key += " ".join(a.optc_flag)
     results, total = {}, [0, 0, 0]
-    for level in a.level or ["O3", "O0"]:
+    for level, variant in runs(a):
         names = [n for n in index["tests"] if re.search(a.filter, n)]
         if level == "O0" and not (a.all or a.level or a.filter):
             names = [n for n in names if zlib.crc32(n.encode()) % 10 == tenth()]
-        label = f"conformance at -{level}"
-        record = bank.Record(os.path.join(BASE, f"results-{level}.json"), key)
-        outcomes = bank.run_all(names, lambda n, level=level: tests.one(n, level, a.optc_flag), record, a.jobs, label)
-        results[level] = outcomes
-        passing = bank.PassList(os.path.join(HERE, f"passing-{level}.txt"))
+        run = level if variant == "plain" else f"{level}-{variant}"
+        label = f"conformance at -{run}"
+        record = bank.Record(os.path.join(BASE, f"results-{run}.json"), key)
+        one = functools.partial(tests.one, level=level, variant=variant, extra=a.optc_flag)
+        outcomes = results[run] = bank.run_all(names, one, record, a.jobs, label)
+        passing = bank.PassList(os.path.join(HERE, f"passing-{run}.txt"))
         for gone in sorted(passing.names - index["tests"].keys()):
             print(f"{label}: listed, but not a test of the suite: {gone}")
             total[1] += 1
