@@ -73,8 +73,10 @@ struct ScalarOps {
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) const;
 };
 
-/// Scalar conversion between compute values of two element types with ONNX Cast's rules (saturate: float8 only).
-mlir::Value castScalar(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, mlir::Type from, mlir::Type to, bool saturate = true);
+/// Scalar conversion between compute values of two element types with ONNX Cast's rules (saturate: float8 only; roundMode
+/// "up", "down" or "nearest": float8e8m0 only). Without it, toStorage turns what exceeds a float8 into NaN or inf.
+mlir::Value castScalar(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, mlir::Type from, mlir::Type to, bool saturate = true,
+                       llvm::StringRef roundMode = "up");
 
 class Lowering {
 public:
