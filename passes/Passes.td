@@ -62,20 +62,16 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
 // plan
 //===----------------------------------------------------------------------===//
 
-def OutlineDispatches : Pass<"optc-outline-dispatches", "::mlir::ModuleOp"> {
-  let summary = "make every dispatch a function of raw buffers; equal dispatches share one";
-  let statistics = [Statistic<"outlined", "num-kernels", "kernels">, Statistic<"shared", "num-shared", "dispatches that use another's kernel">];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect", "::optc::kernel::KernelDialect"];
-}
-
 def Plan : Pass<"optc-plan", "::mlir::ModuleOp"> {
   let summary = "turn @main into the host program on pointers and place every buffer";
   let description = [{
     Buffers of static size share one arena by liveness (offsets are constants,
     the peak is exact); sizes known at run time only are allocated where they
     become known. Constants get offsets in the artifact's constant section.
+    Every dispatch becomes a function of raw buffers; equal ones share it.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::optc::kernel::KernelDialect"];
+  let statistics = [Statistic<"kernels", "num-kernels", "kernels">, Statistic<"shared", "num-shared", "dispatches that use another's kernel">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::bufferization::BufferizationDialect", "::optc::kernel::KernelDialect"];
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,7 +61,10 @@ void optc_rt_release(optc_host *h, int64_t mark);
 /* Runs tiles [0, tiles) of a kernel, on the calling thread or shared with the pool; scratch_bytes per worker. */
 void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles, int64_t scratch_bytes);
 /* Ends the run with this message. Does not return. */
+
 void optc_rt_fail(optc_host *h, const char *message);
+/* Does so when `message` is not null. */
+void optc_rt_check(optc_host *h, const char *message);
 
 /* Every irregular operator has this form: n inputs, attributes as integers (floats by their bits), m outputs whose data the
  * operator allocates with optc_rt_alloc. Errors go to optc_rt_fail. Returns 0. */

@@ -1,0 +1,117 @@
+//===- Outline.cpp - a dispatch as a function of raw buffers --------------===//
+//
+// func.func private @relu_0(%in: !llvm.ptr, %out: !llvm.ptr, %n: index, %first: index, %last: index) {
+//   %m = kernel.bind %in[%n] : memref<?xf32>
+//   %x = bufferization.to_tensor %m restrict
+//   %o = kernel.bind %out[%n] : memref<?xf32>
+//   %dest = bufferization.to_tensor %o restrict writable
+//   %y = linalg.generic ins(%x) outs(%dest)
+//   bufferization.materialize_in_destination %y in restrict writable %o
+//===----------------------------------------------------------------------===//
+#include "optc/passes/plan/Outline.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace optc;
+
+/// Letters, digits and underscores of a label.
+static std::string symbolPart(StringRef label) {
+  std::string out;
+  for (char c : label)
+    out += llvm::isAlnum(c) ? c : '_';
+  return out;
+}
+
+OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
+  OutlinedKernel kernel;
+  MLIRContext *context = dispatch.getContext();
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(dispatch.getBody(), captured);
+  SmallVector<arith::ConstantOp> constants;
+  for (Value value : captured) {
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    if (isa<RankedTensorType>(value.getType()))
+      kernel.inputs.push_back(value);
+    else if (constant)
+      constants.push_back(constant);
+    else
+      kernel.scalars.push_back(value);
+  }
+  if (auto strategy = dispatch.getStrategyAttr()) {
+    kernel.tile = strategy.getTile();
+    kernel.scratch = strategy.getScratch();
+  }
+
+  OpBuilder b(context);
+  Location loc = dispatch.getLoc();
+  SmallVector<Value> tensors = kernel.inputs;
+  size_t numInputs = tensors.size();
+  llvm::append_range(tensors, dispatch.getResults());
+  Type ptr = LLVM::LLVMPointerType::get(context), index = b.getIndexType();
+  SmallVector<Type> args(tensors.size(), ptr);
+  for (Value tensor : tensors)
+    args.append(cast<RankedTensorType>(tensor.getType()).getNumDynamicDims(), index);
+  for (Value scalar : kernel.scalars)
+    args.push_back(scalar.getType());
+  args.append(2, index);
+
+  auto func = func::FuncOp::create(loc, "kernel", b.getFunctionType(args, {}));
+  func.setPrivate();
+  func->setAttr("kernel.entry", b.getI64IntegerAttr(tensors.size()));
+  func->setAttr("kernel.tile", b.getI64IntegerAttr(kernel.tile));
+  if (auto strategy = dispatch.getStrategyAttr())
+    func->setAttr("kernel.family", strategy.getFamily());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (i < numInputs)
+      func.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+  }
+  Block *entry = func.addEntryBlock();
+  b.setInsertionPointToEnd(entry);
+  IRMapping map;
+  for (arith::ConstantOp constant : constants)
+    b.clone(*constant, map);
+  SmallVector<Value> destinations;
+  unsigned nextDim = tensors.size();
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<Value> dims;
+    for (int64_t d = 0; d < type.getNumDynamicDims(); ++d)
+      dims.push_back(entry->getArgument(nextDim++));
+    auto memref = kernel::BindOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), entry->getArgument(i), dims);
+    bool isResult = i >= numInputs;
+    auto bound = bufferization::ToTensorOp::create(b, loc, type, memref, /*restrict=*/true, /*writable=*/isResult);
+    if (isResult) {
+      map.map(dispatch.getBody().front().getArgument(i - numInputs), bound.getResult());
+      destinations.push_back(memref);
+    } else {
+      map.map(tensor, bound.getResult());
+    }
+  }
+  for (Value scalar : kernel.scalars)
+    map.map(scalar, entry->getArgument(nextDim++));
+  for (Operation &op : dispatch.getBody().front().without_terminator())
+    b.clone(op, map);
+  auto yield = cast<kernel::YieldOp>(dispatch.getBody().front().getTerminator());
+  for (auto [value, memref] : llvm::zip(yield.getValues(), destinations))
+    bufferization::MaterializeInDestinationOp::create(b, loc, TypeRange(), map.lookupOrDefault(value), memref, /*restrict=*/true, /*writable=*/true);
+  func::ReturnOp::create(b, loc);
+
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  func->print(os, OpPrintingFlags().useLocalScope());
+  FlatSymbolRefAttr &symbol = bodies[text];
+  if (symbol) {
+    func->erase();
+  } else {
+    std::string name = "k" + std::to_string(bodies.size() - 1) + "_" + symbolPart(dispatch.getLabel());
+    func.setName(name);
+    module.push_back(func);
+    symbol = FlatSymbolRefAttr::get(context, name);
+  }
+  kernel.symbol = symbol;
+  return kernel;
+}

@@ -1,0 +1,658 @@
+//===- Plan.cpp - from tensors to the host program and placed buffers -----===//
+//
+// One walk over @main in program order rewrites tensor values into pairs of an address and sizes:
+//   kernel.dispatch        -> buffers for the results, kernel.launch
+//   tensor.dim, .extract   -> the size at hand, kernel.load
+//   kernel.view, .cast     -> nothing: the same address, other sizes
+//   scf.if/for/while       -> the same op carrying addresses and run-time sizes
+// Carried tensors of static size live in one buffer per loop that every iteration's result is copied into.
+//===----------------------------------------------------------------------===//
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/Passes.h"
+#include "optc/passes/plan/Memory.h"
+#include "optc/passes/plan/Outline.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace optc {
+#define GEN_PASS_DEF_PLAN
+#include "optc/passes/Passes.h.inc"
+} // namespace optc
+
+using namespace mlir;
+using namespace optc;
+
+namespace {
+
+/// A tensor on the host: where it is, its sizes (all of them), and the arena buffers that it may live in.
+struct Buffer {
+  Value ptr;
+  SmallVector<Value> dims;
+  SmallVector<int> roots;
+  bool dynamic = false; ///< made by kernel.alloc, an input or a constant: nobody writes it again
+};
+
+class Planner {
+public:
+  Planner(ModuleOp module, func::FuncOp main)
+      : module(module), main(main), b(module.getContext()), outliner(module), ptrType(LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  LogicalResult run();
+  unsigned numKernels() const { return outliner.numKernels(); }
+  unsigned numDispatches = 0;
+
+private:
+  // ---- sizes ----
+  Value constIndex(int64_t v) { return arith::ConstantIndexOp::create(b, b.getUnknownLoc(), v); }
+  Value mul(Location loc, Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  /// All sizes of a type, the dynamic ones taken from `dynamic` in order.
+  SmallVector<Value> allDims(RankedTensorType type, ValueRange dynamic);
+  Value numElements(Location loc, RankedTensorType type, ArrayRef<Value> dims);
+  Value numBytes(Location loc, RankedTensorType type, ArrayRef<Value> dims);
+  static int64_t elementBytes(Type type);
+  SmallVector<Value> dynamicDims(RankedTensorType type, const Buffer &buffer);
+
+  // ---- values ----
+  void use(Value value);
+  Buffer &buffer(Value tensor);
+  Buffer allocate(Location loc, RankedTensorType type, SmallVector<Value> dims);
+  Value descriptor(Location loc, Value value, int32_t dtype);
+  /// The host form of a value: itself for scalars; address and run-time sizes for tensors; the descriptor for others.
+  void appendCarried(Location loc, Value value, SmallVectorImpl<Value> &out);
+  void appendCarriedTypes(Type type, SmallVectorImpl<Type> &out);
+  /// Reads back what appendCarried wrote for `value` (a region argument or result); returns how many values it took.
+  unsigned takeCarried(Value value, ValueRange from, ArrayRef<int> roots, bool dynamic);
+
+  // ---- ops ----
+  LogicalResult convertBlock(Block &block);
+  LogicalResult convert(Operation &op);
+  LogicalResult convertDispatch(kernel::DispatchOp op);
+  LogicalResult convertLibrary(kernel::LibraryOp op);
+  LogicalResult convertConstant(arith::ConstantOp op);
+  LogicalResult convertIf(scf::IfOp op);
+  LogicalResult convertFor(scf::ForOp op);
+  LogicalResult convertWhile(scf::WhileOp op);
+  LogicalResult convertReturn(func::ReturnOp op);
+  /// Copies what a loop body yields into the loop's own buffers and appends the carried form.
+  void yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::optional<Buffer>> homes, SmallVectorImpl<Value> &out);
+  /// A buffer per carried tensor of static size, filled with its start; the carried form of the starts.
+  SmallVector<std::optional<Buffer>> enterLoop(Location loc, ValueRange inits, SmallVectorImpl<Value> &out);
+  void findDirectOutputs(func::ReturnOp op);
+
+  ModuleOp module;
+  func::FuncOp main;
+  OpBuilder b;
+  KernelOutliner outliner;
+  ArenaPlanner arena;
+  Type ptrType;
+  IRMapping scalars;
+  DenseMap<Value, Buffer> buffers;
+  DenseMap<Value, Value> descriptors; ///< of !kernel.value values and of library results
+  DenseMap<Value, int> directOutputs; ///< values that are computed straight into an output
+  llvm::MapVector<Attribute, int64_t> weights;
+  int64_t weightBytes = 0;
+  int64_t position = 0;
+  func::FuncOp host;
+};
+
+} // namespace
+
+int64_t Planner::elementBytes(Type type) {
+  if (isa<kernel::StringType>(type))
+    return 16;
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * elementBytes(complex.getElementType());
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+SmallVector<Value> Planner::allDims(RankedTensorType type, ValueRange dynamic) {
+  SmallVector<Value> dims;
+  for (int64_t size : type.getShape()) {
+    if (!ShapedType::isDynamic(size)) {
+      dims.push_back(constIndex(size));
+      continue;
+    }
+    dims.push_back(dynamic.front());
+    dynamic = dynamic.drop_front();
+  }
+  return dims;
+}
+
+SmallVector<Value> Planner::dynamicDims(RankedTensorType type, const Buffer &buffer) {
+  SmallVector<Value> dims;
+  for (auto [size, dim] : llvm::zip(type.getShape(), buffer.dims))
+    if (ShapedType::isDynamic(size))
+      dims.push_back(dim);
+  return dims;
+}
+
+Value Planner::numElements(Location loc, RankedTensorType type, ArrayRef<Value> dims) {
+  int64_t known = 1;
+  for (int64_t size : type.getShape())
+    known *= ShapedType::isDynamic(size) ? 1 : size;
+  Value count = constIndex(known);
+  for (auto [size, dim] : llvm::zip(type.getShape(), dims))
+    if (ShapedType::isDynamic(size))
+      count = mul(loc, count, dim);
+  return count;
+}
+
+Value Planner::numBytes(Location loc, RankedTensorType type, ArrayRef<Value> dims) {
+  return mul(loc, numElements(loc, type, dims), constIndex(elementBytes(type.getElementType())));
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+void Planner::use(Value value) {
+  auto it = buffers.find(value);
+  if (it != buffers.end())
+    for (int root : it->second.roots)
+      arena.touch(root, position);
+}
+
+Buffer &Planner::buffer(Value tensor) {
+  use(tensor);
+  return buffers[tensor];
+}
+
+Buffer Planner::allocate(Location loc, RankedTensorType type, SmallVector<Value> dims) {
+  Buffer result;
+  result.dims = std::move(dims);
+  if (type.hasStaticShape()) {
+    auto op = kernel::ArenaOp::create(b, loc, ptrType, int64_t(0));
+    int64_t bytes = std::max<int64_t>(type.getNumElements() * elementBytes(type.getElementType()), 1);
+    result.roots.push_back(arena.add(op, bytes, position));
+    result.ptr = op;
+    return result;
+  }
+  result.ptr = kernel::AllocOp::create(b, loc, ptrType, numBytes(loc, type, result.dims));
+  result.dynamic = true;
+  return result;
+}
+
+Value Planner::descriptor(Location loc, Value value, int32_t dtype) {
+  auto it = descriptors.find(value);
+  if (it != descriptors.end() && !buffers.count(value))
+    return it->second;
+  if (isa<NoneType>(value.getType())) {
+    Value null = LLVM::ZeroOp::create(b, loc, ptrType);
+    return kernel::DescribeOp::create(b, loc, ptrType, null, 0, ValueRange());
+  }
+  Buffer &source = buffer(value);
+  return kernel::DescribeOp::create(b, loc, ptrType, source.ptr, dtype, source.dims);
+}
+
+void Planner::appendCarriedTypes(Type type, SmallVectorImpl<Type> &out) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    out.push_back(ptrType);
+    out.append(tensor.getNumDynamicDims(), b.getIndexType());
+  } else {
+    out.push_back(isa<kernel::ValueType>(type) ? ptrType : type);
+  }
+}
+
+void Planner::appendCarried(Location loc, Value value, SmallVectorImpl<Value> &out) {
+  if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
+    Buffer &source = buffer(value);
+    out.push_back(source.ptr);
+    llvm::append_range(out, dynamicDims(type, source));
+  } else if (isa<kernel::ValueType>(value.getType())) {
+    out.push_back(descriptors.lookup(value));
+  } else {
+    out.push_back(scalars.lookupOrDefault(value));
+  }
+}
+
+unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots, bool dynamic) {
+  if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
+    unsigned count = 1 + type.getNumDynamicDims();
+    buffers[value] = Buffer{from[0], allDims(type, from.slice(1, count - 1)), llvm::to_vector(roots), dynamic};
+    return count;
+  }
+  if (isa<kernel::ValueType>(value.getType()))
+    descriptors[value] = from[0];
+  else
+    scalars.map(value, from[0]);
+  return 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
+  Location loc = op.getLoc();
+  ++numDispatches;
+  OutlinedKernel kernel = outliner.outline(op);
+  SmallVector<Value> ptrs, sizes;
+  for (Value input : kernel.inputs) {
+    Buffer &source = buffer(input);
+    ptrs.push_back(source.ptr);
+    llvm::append_range(sizes, dynamicDims(cast<RankedTensorType>(input.getType()), source));
+  }
+  SmallVector<Value> resultDims;
+  for (Value dim : op.getResultDims())
+    resultDims.push_back(scalars.lookupOrDefault(dim));
+  ValueRange rest = resultDims;
+  Value tiles;
+  for (Value result : op.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    ValueRange own = rest.take_front(type.getNumDynamicDims());
+    rest = rest.drop_front(own.size());
+    SmallVector<Value> dims = allDims(type, own);
+    Buffer made;
+    if (auto it = directOutputs.find(result); it != directOutputs.end()) {
+      auto outType = cast<RankedTensorType>(main.getFunctionType().getResult(it->second));
+      SmallVector<Value> outDims = outType == type ? dims : allDims(outType, {});
+      made.ptr = kernel::OutputOp::create(b, loc, ptrType, it->second, outDims);
+      made.dims = dims;
+      made.dynamic = true;
+    } else {
+      made = allocate(loc, type, dims);
+    }
+    ptrs.push_back(made.ptr);
+    llvm::append_range(sizes, own);
+    if (!tiles && kernel.tile > 0 && !dims.empty())
+      tiles = arith::CeilDivUIOp::create(b, loc, dims[0], constIndex(kernel.tile));
+    buffers[result] = std::move(made);
+  }
+  for (Value scalar : kernel.scalars)
+    sizes.push_back(scalars.lookupOrDefault(scalar));
+  if (!tiles)
+    tiles = constIndex(1);
+  kernel::LaunchOp::create(b, loc, kernel.symbol, tiles, ptrs, sizes, b.getI64IntegerAttr(kernel.scratch));
+  return success();
+}
+
+LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
+  Location loc = op.getLoc();
+  SmallVector<Value> in;
+  ArrayRef<int32_t> dtypes = op.getDtypes();
+  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+    Type type = operand.getType();
+    if (isa<RankedTensorType, NoneType, kernel::ValueType>(type))
+      in.push_back(descriptor(loc, operand, i < dtypes.size() ? dtypes[i] : 0));
+    else
+      return op.emitOpError("has an operand that is neither a tensor nor a run-time value");
+  }
+  SmallVector<Type> types(op.getNumResults(), ptrType);
+  auto call = kernel::CallLibraryOp::create(b, loc, types, op.getFn(), in, op.getParams());
+  for (auto [result, desc] : llvm::zip(op.getResults(), call.getResults())) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type) {
+      descriptors[result] = desc;
+      continue;
+    }
+    Buffer made;
+    made.ptr = kernel::DescribedDataOp::create(b, loc, ptrType, desc);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      made.dims.push_back(type.isDynamicDim(d) ? kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d).getResult()
+                                               : constIndex(type.getDimSize(d)));
+    made.dynamic = true;
+    buffers[result] = std::move(made);
+  }
+  return success();
+}
+
+LogicalResult Planner::convertConstant(arith::ConstantOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type) {
+    b.clone(*op, scalars);
+    return success();
+  }
+  auto value = dyn_cast<ElementsAttr>(op.getValue());
+  if (!value)
+    return op.emitOpError("is a tensor constant without elements");
+  auto [it, isNew] = weights.insert({value, weightBytes});
+  if (isNew)
+    weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()), ArenaPlanner::kAlignment);
+  buffers[op.getResult()] = Buffer{kernel::WeightPtrOp::create(b, op.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
+  return success();
+}
+
+LogicalResult Planner::convertIf(scf::IfOp op) {
+  Location loc = op.getLoc();
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    appendCarriedTypes(type, types);
+  auto made = scf::IfOp::create(b, loc, types, scalars.lookupOrDefault(op.getCondition()), /*addThenBlock=*/true, /*addElseBlock=*/true);
+  SmallVector<SmallVector<int>> roots(op.getNumResults());
+  SmallVector<bool> dynamic(op.getNumResults(), true);
+  for (auto [region, target] : {std::pair(&op.getThenRegion(), made.thenBlock()), std::pair(&op.getElseRegion(), made.elseBlock())}) {
+    if (!target->empty())
+      target->back().erase();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(target);
+    SmallVector<Value> yielded;
+    if (!region->empty()) {
+      if (failed(convertBlock(region->front())))
+        return failure();
+      ++position;
+      for (auto [i, value] : llvm::enumerate(region->front().getTerminator()->getOperands())) {
+        appendCarried(loc, value, yielded);
+        if (auto it = buffers.find(value); it != buffers.end()) {
+          llvm::append_range(roots[i], it->second.roots);
+          dynamic[i] = dynamic[i] && it->second.dynamic;
+        }
+      }
+    }
+    scf::YieldOp::create(b, loc, yielded);
+  }
+  ValueRange rest = made.getResults();
+  for (auto [i, result] : llvm::enumerate(op.getResults()))
+    rest = rest.drop_front(takeCarried(result, rest, roots[i], dynamic[i]));
+  return success();
+}
+
+SmallVector<std::optional<Buffer>> Planner::enterLoop(Location loc, ValueRange inits, SmallVectorImpl<Value> &out) {
+  SmallVector<std::optional<Buffer>> homes;
+  for (Value init : inits) {
+    auto type = dyn_cast<RankedTensorType>(init.getType());
+    if (!type || !type.hasStaticShape()) {
+      appendCarried(loc, init, out);
+      homes.emplace_back();
+      continue;
+    }
+    Buffer home = allocate(loc, type, allDims(type, {}));
+    kernel::CopyOp::create(b, loc, home.ptr, buffer(init).ptr, numBytes(loc, type, home.dims));
+    out.push_back(home.ptr);
+    homes.push_back(std::move(home));
+  }
+  return homes;
+}
+
+void Planner::yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::optional<Buffer>> homes, SmallVectorImpl<Value> &out) {
+  // A value that lies in the home of another one would be overwritten before it is read: move those aside first.
+  SmallVector<Value> sources(yielded.size());
+  for (auto [i, value] : llvm::enumerate(yielded)) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      continue;
+    Buffer &source = buffer(value);
+    sources[i] = source.ptr;
+    bool inAnotherHome = false;
+    for (auto [j, home] : llvm::enumerate(homes))
+      inAnotherHome |= home && j != i && llvm::any_of(source.roots, [&](int root) { return llvm::is_contained(home->roots, root); });
+    bool staysStatic = !homes[i] && !source.dynamic;
+    if (inAnotherHome || staysStatic) {
+      Value bytes = numBytes(loc, type, source.dims);
+      Value aside = homes[i] ? allocate(loc, type, source.dims).ptr : kernel::AllocOp::create(b, loc, ptrType, bytes).getResult();
+      kernel::CopyOp::create(b, loc, aside, sources[i], bytes);
+      sources[i] = aside;
+    }
+  }
+  for (auto [i, value] : llvm::enumerate(yielded)) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type) {
+      appendCarried(loc, value, out);
+    } else if (homes[i]) {
+      for (int root : homes[i]->roots)
+        arena.touch(root, position);
+      kernel::CopyOp::create(b, loc, homes[i]->ptr, sources[i], numBytes(loc, type, homes[i]->dims));
+      out.push_back(homes[i]->ptr);
+    } else {
+      out.push_back(sources[i]);
+      llvm::append_range(out, dynamicDims(type, buffer(value)));
+    }
+  }
+}
+
+LogicalResult Planner::convertFor(scf::ForOp op) {
+  Location loc = op.getLoc();
+  SmallVector<Value> inits;
+  auto homes = enterLoop(loc, op.getInitArgs(), inits);
+  int64_t begin = position;
+  auto made = scf::ForOp::create(b, loc, scalars.lookupOrDefault(op.getLowerBound()), scalars.lookupOrDefault(op.getUpperBound()),
+                                 scalars.lookupOrDefault(op.getStep()), inits);
+  Block *target = made.getBody();
+  if (!target->empty())
+    target->back().erase();
+  scalars.map(op.getInductionVar(), made.getInductionVar());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(target);
+    ValueRange rest = made.getRegionIterArgs();
+    for (auto [i, arg] : llvm::enumerate(op.getRegionIterArgs()))
+      rest = rest.drop_front(takeCarried(arg, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
+    if (failed(convertBlock(*op.getBody())))
+      return failure();
+    ++position;
+    SmallVector<Value> yielded;
+    yieldToLoop(loc, op.getBody()->getTerminator()->getOperands(), homes, yielded);
+    scf::YieldOp::create(b, loc, yielded);
+  }
+  arena.extendOverLoop(begin, ++position);
+  ValueRange rest = made.getResults();
+  for (auto [i, result] : llvm::enumerate(op.getResults()))
+    rest = rest.drop_front(takeCarried(result, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
+  return success();
+}
+
+LogicalResult Planner::convertWhile(scf::WhileOp op) {
+  Location loc = op.getLoc();
+  SmallVector<Value> inits;
+  auto homes = enterLoop(loc, op.getInits(), inits);
+  int64_t begin = position;
+  SmallVector<Type> resultTypes;
+  for (Type type : op.getResultTypes())
+    appendCarriedTypes(type, resultTypes);
+  auto made = scf::WhileOp::create(b, loc, resultTypes, inits);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> initTypes;
+  for (Value init : inits)
+    initTypes.push_back(init.getType());
+  Block *before = b.createBlock(&made.getBefore(), {}, initTypes, SmallVector<Location>(initTypes.size(), loc));
+  ValueRange rest = before->getArguments();
+  for (auto [i, arg] : llvm::enumerate(op.getBeforeArguments()))
+    rest = rest.drop_front(takeCarried(arg, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
+  if (failed(convertBlock(*op.getBeforeBody())))
+    return failure();
+  ++position;
+  auto condition = cast<scf::ConditionOp>(op.getBeforeBody()->getTerminator());
+  SmallVector<Value> forwarded;
+  SmallVector<SmallVector<int>> roots;
+  SmallVector<bool> dynamic;
+  for (Value value : condition.getArgs()) {
+    appendCarried(loc, value, forwarded);
+    auto it = buffers.find(value);
+    roots.push_back(it == buffers.end() ? SmallVector<int>() : it->second.roots);
+    dynamic.push_back(it == buffers.end() || it->second.dynamic);
+  }
+  scf::ConditionOp::create(b, loc, scalars.lookupOrDefault(condition.getCondition()), forwarded);
+
+  Block *after = b.createBlock(&made.getAfter(), {}, resultTypes, SmallVector<Location>(resultTypes.size(), loc));
+  rest = after->getArguments();
+  for (auto [i, arg] : llvm::enumerate(op.getAfterArguments()))
+    rest = rest.drop_front(takeCarried(arg, rest, roots[i], dynamic[i]));
+  if (failed(convertBlock(*op.getAfterBody())))
+    return failure();
+  ++position;
+  SmallVector<Value> yielded;
+  yieldToLoop(loc, op.getAfterBody()->getTerminator()->getOperands(), homes, yielded);
+  scf::YieldOp::create(b, loc, yielded);
+  arena.extendOverLoop(begin, ++position);
+  rest = made.getResults();
+  for (auto [i, result] : llvm::enumerate(op.getResults()))
+    rest = rest.drop_front(takeCarried(result, rest, roots[i], dynamic[i]));
+  return success();
+}
+
+void Planner::findDirectOutputs(func::ReturnOp op) {
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || llvm::count(op.getOperands(), value) > 1)
+      continue;
+    Value source = value;
+    while (auto view = source.getDefiningOp<kernel::ViewOp>()) {
+      if (!type.hasStaticShape())
+        break;
+      source = view.getSource();
+    }
+    auto dispatch = source.getDefiningOp<kernel::DispatchOp>();
+    if (dispatch && dispatch->getBlock() == &main.getBody().front() && !directOutputs.count(source))
+      directOutputs[source] = i;
+  }
+}
+
+LogicalResult Planner::convertReturn(func::ReturnOp op) {
+  Location loc = op.getLoc();
+  DenseSet<int> done;
+  for (auto &entry : directOutputs)
+    done.insert(entry.second);
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type) {
+      kernel::OutputValueOp::create(b, loc, i, descriptors.lookup(value));
+      continue;
+    }
+    if (done.contains(i))
+      continue;
+    Buffer &source = buffer(value);
+    Value ptr = kernel::OutputOp::create(b, loc, ptrType, i, source.dims);
+    kernel::CopyOp::create(b, loc, ptr, source.ptr, numBytes(loc, type, source.dims));
+  }
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
+  func::ReturnOp::create(b, loc, zero);
+  return success();
+}
+
+LogicalResult Planner::convert(Operation &op) {
+  Location loc = op.getLoc();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](kernel::DispatchOp o) { return convertDispatch(o); })
+      .Case([&](kernel::LibraryOp o) { return convertLibrary(o); })
+      .Case([&](arith::ConstantOp o) { return convertConstant(o); })
+      .Case([&](scf::IfOp o) { return convertIf(o); })
+      .Case([&](scf::ForOp o) { return convertFor(o); })
+      .Case([&](scf::WhileOp o) { return convertWhile(o); })
+      .Case([&](func::ReturnOp o) { return convertReturn(o); })
+      .Case([&](kernel::AbsentOp) { return success(); })
+      .Case([&](kernel::ViewOp o) {
+        Buffer made = buffer(o.getSource());
+        SmallVector<Value> dims;
+        for (Value dim : o.getDims())
+          dims.push_back(scalars.lookupOrDefault(dim));
+        made.dims = allDims(cast<RankedTensorType>(o.getType()), dims);
+        buffers[o.getResult()] = std::move(made);
+        return success();
+      })
+      .Case([&](tensor::CastOp o) {
+        buffers[o.getResult()] = Buffer(buffer(o.getSource()));
+        return success();
+      })
+      .Case([&](tensor::EmptyOp o) {
+        SmallVector<Value> dims;
+        for (Value dim : o.getDynamicSizes())
+          dims.push_back(scalars.lookupOrDefault(dim));
+        buffers[o.getResult()] = allocate(loc, o.getType(), allDims(o.getType(), dims));
+        return success();
+      })
+      .Case([&](tensor::DimOp o) -> LogicalResult {
+        std::optional<int64_t> axis = o.getConstantIndex();
+        if (!axis)
+          return o.emitOpError("has no constant axis");
+        scalars.map(o.getResult(), buffer(o.getSource()).dims[*axis]);
+        return success();
+      })
+      .Case([&](tensor::ExtractOp o) {
+        Buffer &source = buffer(o.getTensor());
+        Value at = constIndex(0);
+        for (auto [index, size] : llvm::zip(o.getIndices(), source.dims))
+          at = arith::AddIOp::create(b, loc, mul(loc, at, size), scalars.lookupOrDefault(index));
+        scalars.map(o.getResult(), kernel::LoadOp::create(b, loc, o.getType(), source.ptr, at));
+        return success();
+      })
+      .Case([&](tensor::FromElementsOp o) {
+        auto type = o.getType();
+        Buffer made = allocate(loc, type, allDims(type, {}));
+        for (auto [i, element] : llvm::enumerate(o.getElements()))
+          kernel::StoreOp::create(b, loc, scalars.lookupOrDefault(element), made.ptr, constIndex(i));
+        buffers[o.getResult()] = std::move(made);
+        return success();
+      })
+      .Default([&](Operation *o) -> LogicalResult {
+        auto isTensor = [](Type type) { return isa<TensorType>(type); };
+        if (o->getNumRegions() || llvm::any_of(o->getOperandTypes(), isTensor) || llvm::any_of(o->getResultTypes(), isTensor))
+          return o->emitError("optc-plan: '") << o->getName() << "' on tensors is left over outside of a dispatch";
+        b.clone(*o, scalars);
+        return success();
+      });
+}
+
+LogicalResult Planner::convertBlock(Block &block) {
+  for (Operation &op : block) {
+    if (isa<scf::YieldOp, scf::ConditionOp>(op))
+      break;
+    ++position;
+    if (failed(convert(op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Planner::run() {
+  MLIRContext *context = module.getContext();
+  Location loc = main.getLoc();
+  b.setInsertionPoint(main);
+  host = func::FuncOp::create(b, loc, "host_main", b.getFunctionType({ptrType}, {b.getI32Type()}));
+  host->setAttr("kernel.host", b.getUnitAttr());
+  b.setInsertionPointToEnd(host.addEntryBlock());
+  findDirectOutputs(cast<func::ReturnOp>(main.getBody().front().getTerminator()));
+  for (BlockArgument arg : main.getArguments()) {
+    int32_t index = arg.getArgNumber();
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!type) {
+      descriptors[arg] = kernel::InputValueOp::create(b, loc, ptrType, index);
+      continue;
+    }
+    Buffer made;
+    made.ptr = kernel::InputOp::create(b, loc, ptrType, index);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      made.dims.push_back(type.isDynamicDim(d) ? kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d).getResult() : constIndex(type.getDimSize(d)));
+    made.dynamic = true;
+    buffers[arg] = std::move(made);
+  }
+  if (failed(convertBlock(main.getBody().front())))
+    return failure();
+
+  host->setAttr("kernel.arena_bytes", b.getI64IntegerAttr(arena.place()));
+  auto describe = [&](auto getAttrs, TypeRange types) {
+    SmallVector<Attribute> all;
+    for (auto [i, type] : llvm::enumerate(types)) {
+      NamedAttrList attrs(getAttrs(i));
+      if (!attrs.get("onnx.type"))
+        attrs.set("onnx.type", TypeAttr::get(type));
+      all.push_back(attrs.getDictionary(context));
+    }
+    return b.getArrayAttr(all);
+  };
+  host->setAttr("kernel.inputs", describe([&](unsigned i) { return mlir::function_interface_impl::getArgAttrs(main, i); }, main.getArgumentTypes()));
+  host->setAttr("kernel.outputs", describe([&](unsigned i) { return main.getResultAttrs(i); }, main.getResultTypes()));
+  b.setInsertionPointToEnd(module.getBody());
+  for (auto &[value, offset] : weights)
+    kernel::WeightOp::create(b, loc, offset, cast<ElementsAttr>(value));
+  main.erase();
+  return success();
+}
+
+namespace {
+struct Plan : public optc::impl::PlanBase<Plan> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main)
+      return;
+    Planner planner(getOperation(), main);
+    if (failed(planner.run()))
+      return signalPassFailure();
+    kernels = planner.numKernels();
+    shared = planner.numDispatches - planner.numKernels();
+  }
+};
+} // namespace
