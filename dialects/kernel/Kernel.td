@@ -135,6 +135,13 @@ def AbsentOp : KernelOp<"absent", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
+def PackedConstantOp : KernelOp<"packed_constant", [Pure]> {
+  let summary = "a constant of a sub-byte type that files hold packed; tensors hold one value per byte";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result)";
+}
+
 def CheckOp : KernelOp<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "ends the run with a message when the condition is false";
   let arguments = (ins I1:$condition, StrAttr:$message);

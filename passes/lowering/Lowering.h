@@ -11,8 +11,10 @@
 #define OPTC_PASSES_LOWERING_LOWERING_H
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Onnx.h"
+#include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/OpTable.h"
 #include "optc/dialects/onnx/Shape.h"
+#include "optc/dialects/onnx/Types.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -182,6 +184,8 @@ public:
 
 private:
   mlir::Value materialize(Dim dim);
+  /// A small integer tensor whose elements are known as sizes.
+  mlir::Value fromElements(mlir::Value onnxValue);
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::SmallVector<llvm::DenseMap<Dim, mlir::Value>> scopes = llvm::SmallVector<llvm::DenseMap<Dim, mlir::Value>>(1);
 };

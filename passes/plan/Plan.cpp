@@ -74,6 +74,7 @@ private:
   LogicalResult convertDispatch(kernel::DispatchOp op);
   LogicalResult convertLibrary(kernel::LibraryOp op);
   LogicalResult convertConstant(arith::ConstantOp op);
+  void placeConstant(Value result, ElementsAttr value);
   LogicalResult convertIf(scf::IfOp op);
   LogicalResult convertFor(scf::ForOp op);
   LogicalResult convertWhile(scf::WhileOp op);
@@ -310,11 +311,16 @@ LogicalResult Planner::convertConstant(arith::ConstantOp op) {
   auto value = dyn_cast<ElementsAttr>(op.getValue());
   if (!value)
     return op.emitOpError("is a tensor constant without elements");
+  placeConstant(op.getResult(), value);
+  return success();
+}
+
+void Planner::placeConstant(Value result, ElementsAttr value) {
+  auto type = cast<RankedTensorType>(result.getType());
   auto [it, isNew] = weights.insert({value, weightBytes});
   if (isNew)
     weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()), ArenaPlanner::kAlignment);
-  buffers[op.getResult()] = Buffer{kernel::WeightPtrOp::create(b, op.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
-  return success();
+  buffers[result] = Buffer{kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
 }
 
 LogicalResult Planner::convertIf(scf::IfOp op) {
@@ -534,6 +540,14 @@ LogicalResult Planner::convert(Operation &op) {
       .Case([&](scf::WhileOp o) { return convertWhile(o); })
       .Case([&](func::ReturnOp o) { return convertReturn(o); })
       .Case([&](kernel::AbsentOp) { return success(); })
+      .Case([&](kernel::PackedConstantOp o) {
+        placeConstant(o.getResult(), o.getValue());
+        return success();
+      })
+      .Case([&](kernel::CheckOp o) {
+        b.clone(*o, scalars);
+        return success();
+      })
       .Case([&](kernel::ViewOp o) {
         Buffer made = buffer(o.getSource());
         SmallVector<Value> dims;

@@ -1,0 +1,69 @@
+//===- Configure.cpp - choose a strategy for every dispatch ---------------===//
+//
+// The loop family takes everything. A dispatch whose structured ops all iterate over the first dimension of their result in
+// parallel is cut into tiles along it; sequential loops are one tile.
+//===----------------------------------------------------------------------===//
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace optc {
+#define GEN_PASS_DEF_CONFIGURE
+#include "optc/passes/Passes.h.inc"
+} // namespace optc
+
+using namespace mlir;
+using namespace optc;
+
+/// Work of one tile that makes handing it to another thread worthwhile, in iterations of the innermost loop.
+static constexpr int64_t kTileIterations = 16 << 10;
+
+/// The loop that walks dimension 0 of the op's results, when it is the same parallel loop for all of them.
+static std::optional<unsigned> outerLoop(linalg::LinalgOp op) {
+  std::optional<unsigned> outer;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    auto dim = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResult(0)) : AffineDimExpr();
+    if (!dim || (outer && *outer != dim.getPosition()) || !linalg::isParallelIterator(op.getIteratorTypesArray()[dim.getPosition()]))
+      return std::nullopt;
+    outer = dim.getPosition();
+  }
+  return outer;
+}
+
+/// Iterations of one step of loop `outer`, the sizes not known at compile time taken as 1.
+static int64_t iterationsPerStep(linalg::LinalgOp op, unsigned outer) {
+  int64_t count = 1;
+  for (auto [i, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (i != outer && !ShapedType::isDynamic(size))
+      count = std::min<int64_t>(count * std::max<int64_t>(size, 1), int64_t(1) << 40);
+  return count;
+}
+
+namespace {
+struct Configure : public optc::impl::ConfigureBase<Configure> {
+  void runOnOperation() override {
+    Builder b(&getContext());
+    getOperation()->walk([&](kernel::DispatchOp dispatch) {
+      int64_t tile = 0, work = 0;
+      StringRef family = "loops", reason = "sequential loops";
+      for (Operation &op : dispatch.getBody().front().without_terminator()) {
+        auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+        if (!linalgOp)
+          continue;
+        std::optional<unsigned> outer = outerLoop(linalgOp);
+        if (!outer) {
+          work = 0;
+          reason = "no parallel loop over the first dimension of the result";
+          break;
+        }
+        work = std::max(work, iterationsPerStep(linalgOp, *outer));
+        reason = "tiles along the first dimension of the result";
+      }
+      if (work > 0)
+        tile = std::max<int64_t>(1, kTileIterations / work);
+      dispatch.setStrategyAttr(kernel::StrategyAttr::get(&getContext(), b.getStringAttr(family), tile, 0, b.getStringAttr(reason)));
+    });
+  }
+};
+} // namespace

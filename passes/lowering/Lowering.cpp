@@ -1,0 +1,306 @@
+//===- Lowering.cpp - helpers of operator lowerings: values and sizes -----===//
+#include "optc/passes/lowering/Lowering.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace optc;
+
+InFlightDiagnostic optc::unsupported(Operation *op, const Twine &what) {
+  return op->emitError() << onnx::describeOp(op) << " " << what;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value Lowering::get(Value onnxValue) const { return onnxValue ? values.lookup(onnxValue) : Value(); }
+
+void Lowering::set(Value onnxResult, Value lowered) {
+  if (!onnxResult || !lowered)
+    return;
+  // Sizes that inference knows and the lowering does not, or the other way round.
+  if (auto have = dyn_cast<RankedTensorType>(lowered.getType())) {
+    const ShapeInfo &info = shape(onnxResult);
+    if (info.ranked && info.dims.size() == static_cast<size_t>(have.getRank())) {
+      RankedTensorType want = tensorType(info.elementType, info.dims);
+      if (want != have && want.getElementType() == have.getElementType())
+        lowered = tensor::CastOp::create(b, loc, want, lowered);
+    }
+  }
+  values[onnxResult] = lowered;
+}
+
+const ShapeInfo &Lowering::shape(Value onnxValue) const { return shapes.get(onnxValue); }
+ArrayRef<Dim> Lowering::dims(Value onnxValue) const { return shapes.get(onnxValue).dims; }
+int64_t Lowering::rank(Value onnxValue) const { return shapes.get(onnxValue).dims.size(); }
+Type Lowering::elem(Value onnxValue) const { return shapes.get(onnxValue).elementType; }
+
+std::optional<SmallVector<int64_t>> Lowering::constInts(Value onnxValue) const {
+  if (!onnxValue)
+    return std::nullopt;
+  const ShapeInfo &info = shape(onnxValue);
+  SmallVector<int64_t> out;
+  if (info.elements) {
+    for (Dim element : *info.elements) {
+      if (!element || !element->isConst())
+        return std::nullopt;
+      out.push_back(element->value());
+    }
+    return out;
+  }
+  if (auto dense = dyn_cast_or_null<DenseIntElementsAttr>(constElements(onnxValue))) {
+    for (APInt v : dense.getValues<APInt>())
+      out.push_back(v.getBitWidth() == 1 || info.elementType.isUnsignedInteger() ? static_cast<int64_t>(v.getZExtValue()) : v.getSExtValue());
+    return out;
+  }
+  return std::nullopt;
+}
+
+ElementsAttr Lowering::constElements(Value onnxValue) const {
+  if (!onnxValue)
+    return {};
+  if (auto constant = onnxValue.getDefiningOp<onnx::ConstantOp>())
+    return constant.getValue();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes on the host
+//===----------------------------------------------------------------------===//
+
+Value Lowering::constIndex(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
+
+Value Lowering::index(Dim dim) {
+  if (dim->isConst())
+    return constIndex(dim->value());
+  for (auto &scope : llvm::reverse(scopes))
+    if (auto it = scope.find(dim); it != scope.end())
+      return it->second;
+  Value made = materialize(dim);
+  scopes.back()[dim] = made;
+  return made;
+}
+
+Value Lowering::materialize(Dim dim) {
+  auto lhs = [&] { return index(dim->lhs()); };
+  auto rhs = [&] { return index(dim->rhs()); };
+  switch (dim->kind()) {
+  case DimKind::Const:
+    return constIndex(dim->value());
+  case DimKind::Leaf: {
+    Value tensor = get(dim->tensor());
+    return tensor::DimOp::create(b, loc, tensor, constIndex(dim->axis()));
+  }
+  case DimKind::Element: {
+    Value tensor = get(dim->tensor());
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<Value> at;
+    if (type.getRank() == 1)
+      at.push_back(constIndex(dim->axis()));
+    Value v = tensor::ExtractOp::create(b, loc, tensor, at);
+    if (elem(dim->tensor()).isUnsignedInteger() || elem(dim->tensor()).isInteger(1))
+      return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);
+  }
+  case DimKind::Add: {
+    Value x = lhs();
+    return arith::AddIOp::create(b, loc, x, rhs());
+  }
+  case DimKind::Sub: {
+    Value x = lhs();
+    return arith::SubIOp::create(b, loc, x, rhs());
+  }
+  case DimKind::Mul: {
+    Value x = lhs();
+    return arith::MulIOp::create(b, loc, x, rhs());
+  }
+  case DimKind::FloorDiv:
+  case DimKind::CeilDiv:
+  case DimKind::Mod: {
+    Value x = lhs(), y = rhs();
+    // A divisor of zero has no size to give: 0 keeps the host program from trapping, checks elsewhere report the cause.
+    Value zero = constIndex(0), bad = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
+    Value safe = arith::SelectOp::create(b, loc, bad, constIndex(1), y);
+    Value q;
+    if (dim->kind() == DimKind::FloorDiv)
+      q = arith::FloorDivSIOp::create(b, loc, x, safe);
+    else if (dim->kind() == DimKind::CeilDiv)
+      q = arith::CeilDivSIOp::create(b, loc, x, safe);
+    else {
+      Value r = arith::RemSIOp::create(b, loc, x, safe);
+      Value different = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, loc, r, safe), zero);
+      Value nonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, r, zero);
+      q = arith::SelectOp::create(b, loc, arith::AndIOp::create(b, loc, different, nonzero), arith::AddIOp::create(b, loc, r, safe), r);
+    }
+    return arith::SelectOp::create(b, loc, bad, zero, q);
+  }
+  case DimKind::Min: {
+    Value x = lhs();
+    return arith::MinSIOp::create(b, loc, x, rhs());
+  }
+  case DimKind::Max: {
+    Value x = lhs();
+    return arith::MaxSIOp::create(b, loc, x, rhs());
+  }
+  case DimKind::Broadcast: {
+    Value x = lhs(), y = rhs(), one = constIndex(1);
+    Value xIsOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, one);
+    Value yIsOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, one);
+    Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+    check(arith::OrIOp::create(b, loc, same, arith::OrIOp::create(b, loc, xIsOne, yIsOne)), "sizes do not broadcast");
+    return arith::SelectOp::create(b, loc, xIsOne, y, x);
+  }
+  }
+  return constIndex(0);
+}
+
+SmallVector<Value> Lowering::indices(ArrayRef<Dim> dims) {
+  SmallVector<Value> out;
+  for (Dim dim : dims)
+    out.push_back(index(dim));
+  return out;
+}
+
+Value Lowering::hostIndex(Value onnxValue, int64_t i) {
+  const ShapeInfo &info = shape(onnxValue);
+  if (info.elements)
+    return index((*info.elements)[i]);
+  Value tensor = get(onnxValue);
+  SmallVector<Value> at;
+  int64_t r = cast<RankedTensorType>(tensor.getType()).getRank();
+  at.assign(r, constIndex(0));
+  if (r > 0)
+    at.back() = constIndex(i);
+  Value v = tensor::ExtractOp::create(b, loc, tensor, at);
+  bool isUnsigned = info.elementType.isUnsignedInteger() || info.elementType.isInteger(1);
+  return isUnsigned ? arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v).getResult()
+                    : arith::IndexCastOp::create(b, loc, b.getIndexType(), v).getResult();
+}
+
+Value Lowering::hostScalar(Value onnxValue) {
+  Value tensor = get(onnxValue);
+  SmallVector<Value> at(cast<RankedTensorType>(tensor.getType()).getRank(), constIndex(0));
+  return toCompute(b, loc, tensor::ExtractOp::create(b, loc, tensor, at), elem(onnxValue));
+}
+
+void Lowering::check(Value condition, const Twine &message) {
+  std::string name = onnx::nodeName(loc);
+  kernel::CheckOp::create(b, loc, condition, b.getStringAttr(name.empty() ? message.str() : "node '" + name + "': " + message.str()));
+}
+
+//===----------------------------------------------------------------------===//
+// Types and scalars
+//===----------------------------------------------------------------------===//
+
+RankedTensorType Lowering::tensorType(Type elem, ArrayRef<Dim> dims) const {
+  SmallVector<int64_t> sizes;
+  for (Dim dim : dims)
+    sizes.push_back(dim->isConst() ? dim->value() : ShapedType::kDynamic);
+  return RankedTensorType::get(sizes, storageType(elem));
+}
+
+Value Lowering::empty(Type elem, ArrayRef<Dim> dims) {
+  SmallVector<Value> dynamic;
+  for (Dim dim : dims)
+    if (!dim->isConst())
+      dynamic.push_back(index(dim));
+  return tensor::EmptyOp::create(b, loc, tensorType(elem, dims), dynamic);
+}
+
+Value Lowering::load(OpBuilder &b, Location loc, Value lowered, Type elem, ValueRange at) {
+  return toCompute(b, loc, tensor::ExtractOp::create(b, loc, lowered, at), elem);
+}
+
+Value Lowering::wrapIndex(OpBuilder &b, Location loc, Value v, Type elem, Value size) {
+  Value i = elem.isUnsignedInteger() ? arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v).getResult()
+                                     : arith::IndexCastOp::create(b, loc, b.getIndexType(), v).getResult();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, i, zero);
+  i = arith::SelectOp::create(b, loc, negative, arith::AddIOp::create(b, loc, i, size), i);
+  i = arith::MinSIOp::create(b, loc, i, arith::SubIOp::create(b, loc, size, one));
+  return arith::MaxSIOp::create(b, loc, i, zero);
+}
+
+//===----------------------------------------------------------------------===//
+// Constants, subgraphs
+//===----------------------------------------------------------------------===//
+
+Value Lowering::constant(ElementsAttr value, Type elem) {
+  auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(), storageType(elem));
+  TypedAttr typed;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    // The bytes stay where they are; only their type changes. Packed sub-byte data keeps its element type: the weight writer unpacks it.
+    typed = DenseResourceElementsAttr::get(elem.getIntOrFloatBitWidth() < 8 && !elem.isInteger(1) ? cast<ShapedType>(value.getType()) : type,
+                                           resource.getRawHandle());
+  } else if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+    Type stored = type.getElementType();
+    if (dense.getElementType() == stored) {
+      typed = dense;
+    } else if (auto width = stored.getIntOrFloatBitWidth(); isa<IntegerType>(dense.getElementType())) {
+      bool zeroExtend = elem.isUnsignedInteger() || elem.isInteger(1);
+      typed = cast<TypedAttr>(Attribute(cast<DenseIntElementsAttr>(dense).mapValues(
+          stored, [&](const APInt &v) { return zeroExtend ? v.zextOrTrunc(width) : v.sextOrTrunc(width); })));
+    } else {
+      typed = cast<TypedAttr>(Attribute(cast<DenseFPElementsAttr>(dense).mapValues(
+          stored, [&](const APFloat &v) { return v.bitcastToAPInt().zextOrTrunc(width); })));
+    }
+  }
+  if (!typed)
+    return {};
+  if (typed.getType() != type) // a packed resource: give the op its storage type all the same
+    return kernel::PackedConstantOp::create(b, loc, type, cast<ElementsAttr>(typed));
+  return arith::ConstantOp::create(b, loc, typed);
+}
+
+FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
+  const LoweringTable &table = loweringTable();
+  bool failedAny = false;
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    Location outer = loc;
+    loc = op.getLoc();
+    bool known = llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); });
+    // Results whose elements are all known as sizes need no kernel: the host computes them.
+    bool allElements = op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), [&](Value v) {
+      return shapes.get(v).elements.has_value() && isa<IntegerType>(shapes.get(v).elementType);
+    });
+    if (!known) {
+      failedAny = true; // an operand's producer was refused: one message is enough
+    } else if (allElements) {
+      for (Value result : op.getResults())
+        set(result, fromElements(result));
+    } else {
+      auto it = table.find(op.getName().getStringRef());
+      if (it == table.end()) {
+        unsupported(&op, "has no lowering yet; the operators that work are listed in docs/operators.md");
+        failedAny = true;
+      } else if (failed(it->second(&op, *this))) {
+        failedAny = true;
+      }
+    }
+    loc = outer;
+  }
+  if (failedAny)
+    return failure();
+  SmallVector<Value> out;
+  for (Value v : block.getTerminator()->getOperands())
+    out.push_back(get(v));
+  return out;
+}
+
+Value Lowering::fromElements(Value onnxValue) {
+  const ShapeInfo &info = shape(onnxValue);
+  RankedTensorType type = tensorType(info.elementType, info.dims);
+  Type stored = type.getElementType();
+  if (std::optional<SmallVector<int64_t>> known = constInts(onnxValue)) {
+    SmallVector<APInt> bits;
+    for (int64_t v : *known)
+      bits.push_back(APInt(stored.getIntOrFloatBitWidth(), v, /*isSigned=*/true, /*implicitTrunc=*/true));
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, bits));
+  }
+  SmallVector<Value> elements;
+  for (Dim dim : *info.elements)
+    elements.push_back(arith::IndexCastOp::create(b, loc, stored, index(dim)));
+  return tensor::FromElementsOp::create(b, loc, type, elements);
+}
