@@ -23,8 +23,11 @@ static std::optional<unsigned> outerLoop(linalg::LinalgOp op) {
   std::optional<unsigned> outer;
   for (OpOperand &init : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&init);
-    auto dim = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResult(0)) : AffineDimExpr();
-    if (!dim || (outer && *outer != dim.getPosition()) || !linalg::isParallelIterator(op.getIteratorTypesArray()[dim.getPosition()]))
+    if (map.getNumResults() == 0)
+      return std::nullopt;
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(0));
+    if (!dim || (outer && *outer != dim.getPosition()) ||
+        op.getIteratorTypesArray()[dim.getPosition()] != utils::IteratorType::parallel)
       return std::nullopt;
     outer = dim.getPosition();
   }

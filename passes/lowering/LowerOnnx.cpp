@@ -13,20 +13,9 @@ using namespace optc;
 const LoweringTable &optc::loweringTable() {
   static const LoweringTable table = [] {
     LoweringTable t;
-    registerElementwiseLowerings(t);
-    registerReductionLowerings(t);
-    registerMatmulLowerings(t);
-    registerConvLowerings(t);
-    registerPoolLowerings(t);
-    registerNormLowerings(t);
-    registerMovementLowerings(t);
-    registerIndexingLowerings(t);
-    registerResizeLowerings(t);
-    registerQuantLowerings(t);
-    registerRecurrentLowerings(t);
-    registerControlLowerings(t);
-    registerSequenceLowerings(t);
-    registerSelectionLowerings(t);
+    for (auto add : {registerElementwiseLowerings, registerReductionLowerings, registerMatmulLowerings, registerConvLowerings, registerPoolLowerings, registerNormLowerings, registerMovementLowerings, registerIndexingLowerings, registerResizeLowerings, registerQuantLowerings, registerRecurrentLowerings, registerControlLowerings, registerSequenceLowerings, registerSelectionLowerings, registerMlLowerings, registerMicrosoftLowerings})
+      if (add)
+        add(t);
     return t;
   }();
   return table;
@@ -50,7 +39,7 @@ struct LowerOnnx : public optc::impl::LowerOnnxBase<LowerOnnx> {
         return kernel::ValueType::get(&getContext());
       SmallVector<int64_t> sizes;
       for (Dim dim : info.dims)
-        sizes.push_back(dim->isConst() ? dim->value() : ShapedType::kDynamic);
+        sizes.push_back(dim->isConst() ? dim->value : ShapedType::kDynamic);
       return RankedTensorType::get(sizes, Lowering::storageType(info.elementType));
     };
     SmallVector<Type> argTypes, resultTypes;

@@ -44,7 +44,7 @@ std::optional<SmallVector<int64_t>> Lowering::constInts(Value onnxValue) const {
     for (Dim element : *info.elements) {
       if (!element || !element->isConst())
         return std::nullopt;
-      out.push_back(element->value());
+      out.push_back(element->value);
     }
     return out;
   }
@@ -72,7 +72,7 @@ Value Lowering::constIndex(int64_t v) { return arith::ConstantIndexOp::create(b,
 
 Value Lowering::index(Dim dim) {
   if (dim->isConst())
-    return constIndex(dim->value());
+    return constIndex(dim->value);
   for (auto &scope : llvm::reverse(scopes))
     if (auto it = scope.find(dim); it != scope.end())
       return it->second;
@@ -82,23 +82,23 @@ Value Lowering::index(Dim dim) {
 }
 
 Value Lowering::materialize(Dim dim) {
-  auto lhs = [&] { return index(dim->lhs()); };
-  auto rhs = [&] { return index(dim->rhs()); };
-  switch (dim->kind()) {
+  auto lhs = [&] { return index(dim->lhs); };
+  auto rhs = [&] { return index(dim->rhs); };
+  switch (dim->kind) {
   case DimKind::Const:
-    return constIndex(dim->value());
+    return constIndex(dim->value);
   case DimKind::Leaf: {
-    Value tensor = get(dim->tensor());
-    return tensor::DimOp::create(b, loc, tensor, constIndex(dim->axis()));
+    Value tensor = get(dim->tensor);
+    return tensor::DimOp::create(b, loc, tensor, constIndex(dim->value));
   }
   case DimKind::Element: {
-    Value tensor = get(dim->tensor());
+    Value tensor = get(dim->tensor);
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<Value> at;
     if (type.getRank() == 1)
-      at.push_back(constIndex(dim->axis()));
+      at.push_back(constIndex(dim->value));
     Value v = tensor::ExtractOp::create(b, loc, tensor, at);
-    if (elem(dim->tensor()).isUnsignedInteger() || elem(dim->tensor()).isInteger(1))
+    if (elem(dim->tensor).isUnsignedInteger() || elem(dim->tensor).isInteger(1))
       return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);
   }
@@ -122,9 +122,9 @@ Value Lowering::materialize(Dim dim) {
     Value zero = constIndex(0), bad = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
     Value safe = arith::SelectOp::create(b, loc, bad, constIndex(1), y);
     Value q;
-    if (dim->kind() == DimKind::FloorDiv)
+    if (dim->kind == DimKind::FloorDiv)
       q = arith::FloorDivSIOp::create(b, loc, x, safe);
-    else if (dim->kind() == DimKind::CeilDiv)
+    else if (dim->kind == DimKind::CeilDiv)
       q = arith::CeilDivSIOp::create(b, loc, x, safe);
     else {
       Value r = arith::RemSIOp::create(b, loc, x, safe);
@@ -195,7 +195,7 @@ void Lowering::check(Value condition, const Twine &message) {
 RankedTensorType Lowering::tensorType(Type elem, ArrayRef<Dim> dims) const {
   SmallVector<int64_t> sizes;
   for (Dim dim : dims)
-    sizes.push_back(dim->isConst() ? dim->value() : ShapedType::kDynamic);
+    sizes.push_back(dim->isConst() ? dim->value : ShapedType::kDynamic);
   return RankedTensorType::get(sizes, storageType(elem));
 }
 

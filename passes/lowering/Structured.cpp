@@ -40,11 +40,11 @@ Value Lowering::elementwise(ArrayRef<Input> inputs, Type outElem, ArrayRef<Dim> 
     SmallVector<AffineExpr> exprs;
     for (auto [i, dim] : llvm::enumerate(input.dims)) {
       Dim out = outDims[offset + i];
-      bool isOne = dim->isConst() && dim->value() == 1, same = dim == out;
+      bool isOne = dim->isConst() && dim->value == 1, same = dim == out;
       exprs.push_back(isOne && !same ? getAffineConstantExpr(0, context) : getAffineDimExpr(offset + i, context));
       access.sizes.push_back(isOne || same ? Value() : index(dim));
       // A constant size other than 1 is the size of the result.
-      if (dim->isConst() && dim->value() != 1)
+      if (dim->isConst() && dim->value != 1)
         access.sizes.back() = Value();
       access.byMap &= !access.sizes.back();
     }
@@ -69,7 +69,7 @@ Value Lowering::elementwise(ArrayRef<Input> inputs, Type outElem, ArrayRef<Dim> 
       unsigned offset = outRank - input.dims.size();
       Value zero = arith::ConstantIndexOp::create(nb, l, 0), one = arith::ConstantIndexOp::create(nb, l, 1);
       for (auto [i, dim] : llvm::enumerate(input.dims)) {
-        if (dim->isConst() && dim->value() == 1) {
+        if (dim->isConst() && dim->value == 1) {
           at.push_back(zero);
           continue;
         }
@@ -171,7 +171,7 @@ SmallVector<Value> Lowering::loops(StringRef name, ArrayRef<Result> results, Loo
   Scope scope(*this);
   SmallVector<Value> finished = body(b, loc, block.getArguments());
   kernel::YieldOp::create(b, loc, finished);
-  return llvm::to_vector(dispatch.getResults());
+  return SmallVector<Value>(dispatch.getResults());
 }
 
 SmallVector<Value> Lowering::loopNest(OpBuilder &b, Location loc, ValueRange sizes, ValueRange init,
@@ -204,5 +204,5 @@ SmallVector<Value> Lowering::library(kernel::LibraryFn fn, ValueRange onnxOperan
       types.push_back(kernel::ValueType::get(b.getContext()));
   }
   auto op = kernel::LibraryOp::create(b, loc, types, fn, operands, params, dtypes);
-  return llvm::to_vector(op.getResults());
+  return SmallVector<Value>(op.getResults());
 }

@@ -384,8 +384,9 @@ void Planner::yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::option
     Buffer &source = buffer(value);
     sources[i] = source.ptr;
     bool inAnotherHome = false;
-    for (auto [j, home] : llvm::enumerate(homes))
-      inAnotherHome |= home && j != i && llvm::any_of(source.roots, [&](int root) { return llvm::is_contained(home->roots, root); });
+    for (size_t j = 0; j < homes.size(); ++j)
+      for (int root : source.roots)
+        inAnotherHome |= homes[j] && j != i && llvm::is_contained(homes[j]->roots, root);
     bool staysStatic = !homes[i] && !source.dynamic;
     if (inAnotherHome || staysStatic) {
       Value bytes = numBytes(loc, type, source.dims);
