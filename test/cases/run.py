@@ -8,7 +8,6 @@ standard allows both, `keywords` of which a refusal must name one, `rtol`, `atol
 -O3; passing.txt holds the exact names that pass."""
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -54,7 +53,7 @@ def values(case, folder, artifact):
 def one(name):
     case_name, level = name.rsplit(" -", 1)
     folder = os.path.join(HERE, case_name)
-    case = json.load(open(os.path.join(folder, "case.json")))
+    case = bank.read_json(os.path.join(folder, "case.json"))
     work = bank.fresh(os.path.join(BASE, level, case_name))
     artifact = os.path.join(work, "model.so")
     try:

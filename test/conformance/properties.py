@@ -18,7 +18,8 @@ def load(folder, role):
     found = []
     while os.path.exists(path := os.path.join(folder, f"{role}_{len(found)}.pb")):
         tensor = onnx.TensorProto()
-        tensor.ParseFromString(open(path, "rb").read())
+        with open(path, "rb") as f:
+            tensor.ParseFromString(f.read())
         found.append(numpy_helper.to_array(tensor))
     return found
 

@@ -75,7 +75,8 @@ def facts(folder):
                 continue
             tensor = onnx.TensorProto()
             try:
-                tensor.ParseFromString(open(os.path.join(root, name), "rb").read())
+                with open(os.path.join(root, name), "rb") as f:
+                    tensor.ParseFromString(f.read())
                 bf16 |= tensor.data_type == onnx.TensorProto.BFLOAT16
                 if tensor.data_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE):
                     values = np.abs(numpy_helper.to_array(tensor))
@@ -107,7 +108,8 @@ def generate(out):
 def ready(out):
     """The index of a suite that is already there in this layout, or None."""
     try:
-        index = json.load(open(os.path.join(out, "index.json")))
+        with open(os.path.join(out, "index.json")) as f:
+            index = json.load(f)
     except (OSError, ValueError):
         return None
     return index if index.get("format") == FORMAT and index.get("onnx") == onnx.__version__ else None

@@ -7,7 +7,6 @@ Default: the small models; --all: every model of specs.py. passing.txt holds the
 fetched is skipped, with the reason."""
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -58,7 +57,7 @@ def expect(model):
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
     session = ort.InferenceSession(os.path.join(BASE, model + ".onnx"), options, providers=["CPUExecutionProvider"])
-    index = json.load(open(os.path.join(BASE, model + ".json")))
+    index = bank.read_json(os.path.join(BASE, model + ".json"))
     feeds = {n: np.load(os.path.join(BASE, model + ".inputs", f)) for n, f in index.items()}
     part = bank.fresh(folder + ".part")
     for info, value in zip(session.get_outputs(), session.run(None, feeds), strict=True):

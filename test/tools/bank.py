@@ -42,6 +42,12 @@ def closing_line(name, passed, failed, skipped):
     return 1 if failed else 0
 
 
+def read_json(path):
+    """The content of a JSON file."""
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
 def _limits():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -88,7 +94,7 @@ def compile_model(model, artifact, level, timeout=60, extra=()):
     rc, text = command(
         [os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", "--target=native", *extra],
         timeout,
-        cwd=os.path.dirname(artifact),
+        cwd=os.path.dirname(os.path.abspath(artifact)),
     )
     return classify(rc, text, running=False)
 
@@ -100,7 +106,7 @@ def run_artifact(artifact, inputs, expect=None, rtol=1e-3, atol=1e-7, output_dir
         args += ["--expect", expect, "--rtol", repr(float(rtol)), "--atol", repr(float(atol))]
     if output_dir:
         args += ["--output-dir", output_dir]
-    rc, text = command(args, timeout, cwd=os.path.dirname(artifact))
+    rc, text = command(args, timeout, cwd=os.path.dirname(os.path.abspath(artifact)))
     return classify(rc, text, running=True)
 
 
@@ -124,7 +130,7 @@ class Record:
         self.path, self.key, self.lock, self.saved = path, key, threading.Lock(), time.time()
         self.outcomes = {}
         try:
-            kept = json.load(open(path))
+            kept = read_json(path)
             if kept["key"] == key:
                 self.outcomes = {n: Outcome(*v) for n, v in kept["outcomes"].items()}
         except (OSError, ValueError, KeyError, TypeError):

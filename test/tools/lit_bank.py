@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The lit bank: runs Debian's lit on test/ and closes with the bank's line."""
 
-import json
 import os
 import subprocess
 import sys
@@ -32,7 +31,7 @@ def main():
     if not os.path.exists(out):
         print(f"lit: stopped with exit code {rc} before it wrote its results")
         return bank.closing_line("lit", 0, 1, 0)
-    codes = [t["code"] for t in json.load(open(out))["tests"]]
+    codes = [t["code"] for t in bank.read_json(out)["tests"]]
     passed = sum(c in ("PASS", "XFAIL", "FLAKYPASS") for c in codes)
     skipped = sum(c in ("UNSUPPORTED", "SKIPPED", "EXCLUDED") for c in codes)
     return bank.closing_line("lit", passed, len(codes) - passed - skipped, skipped)

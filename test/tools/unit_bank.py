@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The unit bank: runs every GoogleTest program of build/bin/unit and adds up their tests."""
 
-import json
 import os
 import subprocess
 import sys
@@ -31,7 +30,7 @@ def main():
             print(f"unit: {name} stopped before it wrote its results ({rc})")
             failed += 1
             continue
-        r = json.load(open(out))
+        r = bank.read_json(out)
         off = sum(t.get("result") in ("SKIPPED", "SUPPRESSED") for s in r["testsuites"] for t in s["testsuite"])
         bad = r["failures"] + r.get("errors", 0)
         passed, failed, skipped = passed + r["tests"] - bad - off, failed + bad, skipped + off
