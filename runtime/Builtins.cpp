@@ -1,0 +1,82 @@
+//===- Builtins.cpp - conversions the code generator may call -------------===//
+//
+// Without F16C, LLVM converts half and bfloat16 by calls that normally live in libgcc or compiler-rt. Here they are hidden and
+// round to nearest even. Floats are taken and returned the way LLVM 22 passes half on x86-64: in an SSE register.
+//
+//===----------------------------------------------------------------------===//
+#include <stdint.h>
+#include <string.h>
+
+namespace {
+template <typename To, typename From> To bits(From f) {
+  static_assert(sizeof(To) == sizeof(From));
+  To t;
+  memcpy(&t, &f, sizeof(t));
+  return t;
+}
+} // namespace
+
+/// Rounds the binary floating point number with bits `a` (M explicit mantissa bits, E exponent bits) to one with m and e.
+template <int M, int E, int m, int e> static uint16_t truncate(uint64_t a) {
+  constexpr int bias = (1 << (E - 1)) - 1, newBias = (1 << (e - 1)) - 1;
+  constexpr uint64_t one = 1;
+  uint64_t sign = a >> (M + E) & 1, exp = a >> M & ((one << E) - 1), man = a & ((one << M) - 1);
+  uint64_t newSign = sign << (m + e), inf = ((one << e) - 1) << m;
+  if (exp == (one << E) - 1)
+    return uint16_t(newSign | inf | (man ? one << (m - 1) | man >> (M - m) : 0));
+  int64_t x = int64_t(exp) - bias + newBias;
+  uint64_t full = man | (exp ? one << M : 0);
+  if (!exp)
+    x = 1 - bias + newBias;
+  int shift = M - m;
+  if (x <= 0) { // becomes subnormal
+    if (1 - x > m + 2)
+      return uint16_t(newSign);
+    shift += int(1 - x);
+    x = 0;
+  } else if (!(full >> M)) {
+    x = 0; // a subnormal source of the same exponent range (float -> bfloat16)
+  } else {
+    full &= (one << M) - 1;
+  }
+  if (shift > 63)
+    return uint16_t(newSign);
+  uint64_t r = (uint64_t(x) << m) + (full >> shift), rest = full & ((one << shift) - 1), half = one << (shift - 1);
+  if (rest > half || (rest == half && (r & 1)))
+    ++r; // a carry into the exponent is what it should be
+  return uint16_t(newSign | (r >= inf ? inf : r));
+}
+
+static uint32_t extendHalf(uint16_t h) {
+  uint32_t sign = uint32_t(h & 0x8000) << 16, exp = h >> 10 & 31, man = h & 0x3ff;
+  if (exp == 31)
+    return sign | 0x7f800000 | man << 13 | (man ? 0x400000 : 0);
+  if (exp)
+    return sign | (exp + 112) << 23 | man << 13;
+  if (!man)
+    return sign;
+  int shift = __builtin_clz(man) - 21;
+  return sign | uint32_t(113 - shift) << 23 | (man << shift & 0x3ff) << 13;
+}
+
+#if defined(__FLT16_MAX__)
+using Half = _Float16;
+#else
+using Half = uint16_t;
+#endif
+
+// Hidden and weak: a program that has libgcc linked in already keeps its own.
+#define OPTC_BUILTIN extern "C" __attribute__((visibility("hidden"), weak))
+
+OPTC_BUILTIN Half __truncsfhf2(float x) { return bits<Half>(truncate<23, 8, 10, 5>(bits<uint32_t>(x))); }
+OPTC_BUILTIN Half __truncdfhf2(double x) { return bits<Half>(truncate<52, 11, 10, 5>(bits<uint64_t>(x))); }
+OPTC_BUILTIN float __extendhfsf2(Half x) { return bits<float>(extendHalf(bits<uint16_t>(x))); }
+OPTC_BUILTIN double __extendhfdf2(Half x) { return double(bits<float>(extendHalf(bits<uint16_t>(x)))); }
+OPTC_BUILTIN float __gnu_h2f_ieee(uint16_t x) { return bits<float>(extendHalf(x)); }
+OPTC_BUILTIN uint16_t __gnu_f2h_ieee(float x) { return truncate<23, 8, 10, 5>(bits<uint32_t>(x)); }
+
+#if defined(__x86_64__) && defined(__clang__) && __clang_major__ >= 17
+OPTC_BUILTIN __bf16 __truncsfbf2(float x) { return bits<__bf16>(truncate<23, 8, 7, 8>(bits<uint32_t>(x))); }
+OPTC_BUILTIN __bf16 __truncdfbf2(double x) { return bits<__bf16>(truncate<52, 11, 7, 8>(bits<uint64_t>(x))); }
+OPTC_BUILTIN float __extendbfsf2(__bf16 x) { return bits<float>(uint32_t(bits<uint16_t>(x)) << 16); }
+#endif

@@ -1,0 +1,163 @@
+//===- Internal.h - structures of the runtime -----------------------------===//
+//
+// The runtime is C++17 without exceptions, RTTI, static initialisers or libstdc++: only libc and libm are linked.
+// Memory comes from malloc and is checked; sizes of user data go through mulSize.
+//
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_RUNTIME_INTERNAL_H
+#define OPTC_RUNTIME_INTERNAL_H
+#include "artifact.h"
+#include "optc.h"
+#include <stdarg.h>
+#include <string.h>
+
+namespace optc::rt {
+
+inline constexpr size_t kAlign = 64;
+
+//===-- memory ---------------------------------------------------------------//
+
+/// 64-byte aligned; blocks of 2 MiB and more are aligned for huge pages. Null when out of memory.
+void *allocAligned(size_t bytes);
+void freeAligned(void *p);
+/// False when a * b overflows int64_t or one of them is negative.
+inline bool mulSize(int64_t a, int64_t b, int64_t &r) { return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &r); }
+/// Number of elements; -1 when a size is negative or the product overflows.
+int64_t countElements(int32_t rank, const int64_t *dims);
+/// Bytes of `count` elements in a caller's buffer (sub-byte types packed); -1 on overflow or an unknown type.
+int64_t packedBytes(optc_dtype dtype, int64_t count);
+/// Bytes of one element in storage form (sub-byte types take one byte); 0 for an unknown type.
+int32_t storageBytes(optc_dtype dtype);
+/// DLPack's type descriptors; 0 or an opaque type where there is no counterpart.
+optc_dtype dtypeFromDL(optc_dltype type);
+optc_dltype dtypeToDL(optc_dtype dtype);
+/// Between packed and storage form of sub-byte types.
+void unpackSubByte(optc_dtype dtype, const void *src, int64_t count, void *dst);
+void packSubByte(optc_dtype dtype, const void *src, int64_t count, void *dst);
+
+/// Memory that lives until reset: never moves, freed all at once.
+struct Pool {
+  struct Block { Block *next; size_t used, size; };
+  Block *head;
+  void *alloc(size_t bytes); // 16-byte aligned for small sizes, 64-byte aligned from 64 bytes on; null when out of memory
+  void reset();
+  int64_t bytes() const;
+};
+
+/// The stack behind optc_rt_alloc: chunks that are kept between runs.
+struct Stack {
+  struct Chunk { Chunk *next; size_t size; char *data; int64_t base; };
+  Chunk *first, *current;
+  int64_t top; // position of the next byte, counted over all chunks
+  void *alloc(int64_t bytes);
+  void release(int64_t mark);
+  void destroy();
+  int64_t bytes() const;
+};
+
+/// A buffer that grows and is kept between runs.
+struct Buffer {
+  void *data;
+  size_t size;
+  void *reserve(size_t bytes); // contents are lost when it grows; null when out of memory
+};
+
+/// Buffers that wait for the end of the run that still reads them.
+struct Retired {
+  void **data;
+  int32_t size, capacity;
+  bool push(void *p);
+  void freeAll();
+};
+
+//===-- values ---------------------------------------------------------------//
+
+/// A growing array of tensors, shared by the sequence versions that appended to it.
+struct SeqItems {
+  optc_tensor *data;
+  int64_t size, capacity;
+};
+
+} // namespace optc::rt
+
+/// A sequence as generated code sees it: immutable, a prefix of `items`, living until the end of the run.
+struct optc_seq {
+  optc::rt::SeqItems *items;
+  int64_t size;
+  optc_dtype dtype;
+};
+
+namespace optc::rt {
+struct ThreadPool;
+} // namespace optc::rt
+
+/// The first two members are read by loaders of other versions: their place is part of the ABI.
+struct optc_model {
+  const optc_api *api;
+  void *library; // handle of dlopen, set and closed by the loader
+  const optc_model_desc *desc;
+};
+
+struct optc_host {
+  const optc_api *api; // part of the ABI
+  const optc_model *model;
+  const optc_model *owned; // destroyed with the context (typed C interface)
+  optc_context_options options;
+  int32_t workers;
+  optc::rt::ThreadPool *pool;
+  void *arena;
+  optc::rt::Stack stack;
+  optc::rt::Buffer scratch;  // workers * scratch bytes
+  optc::rt::Buffer *outputs; // one per output, the context's own
+  optc::rt::Retired retired;
+  optc::rt::Pool pools[2];   // string bytes, sequences, shapes of outputs: of this run and of the one before
+  int32_t currentPool;
+  optc::rt::Buffer typed; // values of the typed C interface
+  // State of a run.
+  const optc_value *inputs;
+  optc_value *results;
+  optc_value *bound; // inputs after checks: contiguous, offset applied, dtype set
+  const optc_run_options *run;
+  int64_t *symbols; // -1: not bound yet
+  bool *written;    // outputs that were set
+  optc_error error;
+};
+
+namespace optc::rt {
+
+/// Records the run's error, printf style; the first one wins. Returns 1, so that operators can `return fail(...)`.
+int32_t fail(optc_host *h, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/// Fills `error` (may be null) and returns `status`.
+optc_status setError(optc_error *error, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/// Run-lifetime memory (string bytes, sequence items). Null after an error was recorded.
+void *runAlloc(optc_host *h, int64_t bytes);
+inline Pool &runPool(optc_host *h) { return h->pools[h->currentPool]; }
+
+/// Text such as "[2,3,?]" for messages.
+struct ShapeText { char text[400]; };
+ShapeText shapeText(int32_t rank, const int64_t *dims);
+
+ThreadPool *createPool(int32_t workers);
+void destroyPool(ThreadPool *pool);
+void runOnPool(ThreadPool *pool, void (*body)(void *, int32_t), void *arg);
+
+/// Checks and binds the inputs of a run; nonzero after an error was recorded.
+int32_t bindInputs(optc_host *h, int32_t count);
+int32_t checkOutputs(optc_host *h, int32_t count);
+
+optc_status modelFromDescImpl(const optc_model_desc *, optc_model **, optc_error *);
+void modelDestroyImpl(optc_model *);
+const optc_model_desc *modelGetDescImpl(const optc_model *);
+optc_status contextCreateImpl(const optc_model *, const optc_context_options *, optc_context **, optc_error *);
+void contextDestroyImpl(optc_context *);
+int64_t contextMemoryImpl(const optc_context *);
+optc_status runImpl(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *, optc_error *);
+#define OPTC_API_TABLE(DESC)                                                                                                              \
+  {OPTC_API_ABI,      sizeof(optc_api),   DESC,    modelFromDescImpl, modelDestroyImpl, modelGetDescImpl,                                   \
+   contextCreateImpl, contextDestroyImpl, runImpl, contextMemoryImpl, optc_dtype_name,  optc_dtype_bits}
+/// Serves models that are linked statically.
+extern const optc_api runtimeApi;
+
+} // namespace optc::rt
+#endif

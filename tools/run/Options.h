@@ -1,0 +1,44 @@
+//===- Options.h - the command line of optc-run ---------------------------===//
+#ifndef OPTC_TOOLS_RUN_OPTIONS_H
+#define OPTC_TOOLS_RUN_OPTIONS_H
+#include "Value.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace optc::run {
+
+/// Exit codes that scripts rely on.
+enum Exit { Good = 0, BadInput = 1, BadUsage = 2, Different = 3, Environment = 4 };
+
+struct Options {
+  std::string artifact;
+  std::vector<std::pair<std::string, std::string>> inputs; // NAME, FILE or "random"
+  std::map<std::string, int64_t> dims;                     // sizes of symbols for random inputs
+  std::string inputsDir, outputDir, expectDir;
+  Tolerance tolerance;
+  bool bench = false, info = false, json = false;
+  double benchSeconds = 1;
+  int warmup = -1; // -1: runs for a tenth of the time
+  int threads = 1;
+};
+
+/// False after printing why, or the help; `code` is the exit code then. `self`: the artifact is part of the program.
+bool parseOptions(int argc, char **argv, bool self, Options &options, int &code);
+
+/// optc-run: everything but parsing.
+int runArtifact(const Options &options);
+
+/// Text as a JSON string with quotes.
+std::string quoted(const std::string &text);
+
+struct Times {
+  std::vector<double> milliseconds;
+  double loadMilliseconds = 0;
+};
+void printTimes(Times &times, bool json);
+/// Signature and metadata of a model.
+void printInfo(const optc_model_desc &desc, bool json);
+
+} // namespace optc::run
+#endif
