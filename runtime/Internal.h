@@ -8,6 +8,7 @@
 #define OPTC_RUNTIME_INTERNAL_H
 #include "artifact.h"
 #include "optc.h"
+#include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -119,18 +120,20 @@ struct optc_host {
   optc_value *bound; // inputs after checks: contiguous, offset applied, dtype set
   const optc_run_options *run;
   int64_t *symbols; // -1: not bound yet
-  bool *written;    // outputs that were set
+  void **unpacked;  // per input of a sub-byte type: its storage form, made on demand
+  struct Output { bool written; void *unpacked; } *state; // `unpacked` is packed into the output at the end of the run
   optc_error error;
+  jmp_buf end; // where a failing service jumps to
 };
 
 namespace optc::rt {
 
-/// Records the run's error, printf style; the first one wins. Returns 1, so that operators can `return fail(...)`.
-int32_t fail(optc_host *h, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/// Ends the run with an error, printf style: jumps back to runImpl, past frames that hold nothing to release.
+[[noreturn]] void fail(optc_host *h, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /// Fills `error` (may be null) and returns `status`.
 optc_status setError(optc_error *error, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/// Run-lifetime memory (string bytes, sequence items). Null after an error was recorded.
+/// Run-lifetime memory (string bytes, sequence items). Does not return when there is none.
 void *runAlloc(optc_host *h, int64_t bytes);
 inline Pool &runPool(optc_host *h) { return h->pools[h->currentPool]; }
 
@@ -142,9 +145,9 @@ ThreadPool *createPool(int32_t workers);
 void destroyPool(ThreadPool *pool);
 void runOnPool(ThreadPool *pool, void (*body)(void *, int32_t), void *arg);
 
-/// Checks and binds the inputs of a run; nonzero after an error was recorded.
-int32_t bindInputs(optc_host *h, int32_t count);
-int32_t checkOutputs(optc_host *h, int32_t count);
+/// Check and bind the inputs of a run, and the buffers for its outputs; they fail like services.
+void bindInputs(optc_host *h, int32_t count);
+void checkOutputs(optc_host *h, int32_t count);
 
 optc_status modelFromDescImpl(const optc_model_desc *, optc_model **, optc_error *);
 void modelDestroyImpl(optc_model *);

@@ -16,15 +16,13 @@ optc_status optc::rt::setError(optc_error *error, optc_status status, const char
   return status;
 }
 
-int32_t optc::rt::fail(optc_host *h, optc_status status, const char *format, ...) {
-  if (h->error.status)
-    return 1;
+void optc::rt::fail(optc_host *h, optc_status status, const char *format, ...) {
   h->error.status = status;
   va_list args;
   va_start(args, format);
   vsnprintf(h->error.message, sizeof(h->error.message), format, args);
   va_end(args);
-  return 1;
+  longjmp(h->end, 1);
 }
 
 static bool validIO(const optc_io_desc *io, int32_t n, int32_t symbols) {
@@ -92,7 +90,8 @@ void optc::rt::contextDestroyImpl(optc_context *h) {
   free(h->outputs);
   free(h->bound);
   free(h->symbols);
-  free(h->written);
+  free(h->unpacked);
+  free(h->state);
   freeAligned(h->typed.data);
   free(const_cast<optc_model *>(h->owned));
   free(h);
@@ -124,8 +123,9 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
   h->outputs = zeroed<Buffer>(d->num_outputs);
   h->bound = zeroed<optc_value>(d->num_inputs);
   h->symbols = zeroed<int64_t>(d->num_symbols);
-  h->written = zeroed<bool>(d->num_outputs);
-  bool ok = h->arena && h->outputs && h->bound && h->symbols && h->written;
+  h->unpacked = zeroed<void *>(d->num_inputs);
+  h->state = zeroed<optc_host::Output>(d->num_outputs);
+  bool ok = h->arena && h->outputs && h->bound && h->symbols && h->unpacked && h->state;
   if (ok && h->workers > 1 && !h->options.parallel_for) {
     h->pool = createPool(h->workers);
     ok = h->pool != nullptr;

@@ -5,10 +5,9 @@
 using namespace optc::rt;
 
 void *optc::rt::runAlloc(optc_host *h, int64_t bytes) {
-  void *p = bytes < 0 ? nullptr : runPool(h).alloc(size_t(bytes));
-  if (!p)
-    fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %lld bytes", (long long)bytes);
-  return p;
+  if (void *p = bytes < 0 ? nullptr : runPool(h).alloc(size_t(bytes)))
+    return p;
+  fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %lld bytes", (long long)bytes);
 }
 
 ShapeText optc::rt::shapeText(int32_t rank, const int64_t *dims) {
@@ -44,11 +43,9 @@ static ShapeText declared(const optc_host *h, const optc_io_desc &io) {
 /// Copies a strided tensor into contiguous memory of the run.
 static void *gather(optc_host *h, const optc_dltensor &t, const char *base, int64_t width, int64_t count) {
   int64_t bytes;
-  auto *dst = static_cast<char *>(mulSize(count, width, bytes) ? optc_rt_alloc(h, bytes) : nullptr);
-  if (!dst) {
-    fail(h, OPTC_OUT_OF_MEMORY, "out of memory while an input is made contiguous");
-    return nullptr;
-  }
+  if (!mulSize(count, width, bytes))
+    bytes = -1;
+  auto *dst = static_cast<char *>(optc_rt_alloc(h, bytes));
   int64_t index[OPTC_MAX_RANK] = {0}, offset = 0;
   for (int64_t i = 0; i < count; ++i) {
     memcpy(dst + i * width, base + offset * width, size_t(width));
@@ -77,7 +74,7 @@ static bool isContiguous(const optc_dltensor &t) {
 }
 
 /// Checks the form of a tensor value and makes it contiguous; what the model declares is not looked at.
-static int32_t normalizeTensor(optc_host *h, const char *name, const optc_value &v, optc_value &out) {
+static void normalizeTensor(optc_host *h, const char *name, const optc_value &v, optc_value &out) {
   out = v;
   optc_dltensor &t = out.tensor;
   if (!out.dtype)
@@ -85,56 +82,53 @@ static int32_t normalizeTensor(optc_host *h, const char *name, const optc_value 
   if (out.kind == OPTC_STRINGS)
     out.dtype = OPTC_STRING;
   if (out.dtype <= 0 || out.dtype >= OPTC_NUM_DTYPES)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': element type %d is not an ONNX type", name, out.dtype);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': element type %d is not an ONNX type", name, out.dtype);
   if (t.device.device_type > 1 && t.device.device_type != 3)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its memory is on device type %d; only CPU memory (1) is supported", name, t.device.device_type);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its memory is on device type %d; only CPU memory (1) is supported", name, t.device.device_type);
   if (t.ndim < 0 || t.ndim > OPTC_MAX_RANK)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': rank %d; 0 to %d is supported", name, t.ndim, OPTC_MAX_RANK);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': rank %d; 0 to %d is supported", name, t.ndim, OPTC_MAX_RANK);
   if (t.ndim && !t.shape)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its shape is a null pointer", name);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its shape is a null pointer", name);
   int64_t count = countElements(t.ndim, t.shape);
   if (count < 0 || packedBytes(out.dtype, count) < 0)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': shape %s is negative or too large", name, shapeText(t.ndim, t.shape).text);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': shape %s is negative or too large", name, shapeText(t.ndim, t.shape).text);
   if (!count) {
     static const char nothing[kAlign] = {0};
     t.data = const_cast<char *>(nothing);
     t.byte_offset = 0;
     t.strides = nullptr;
-    return 0;
+    return;
   }
   if (!t.data)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its data is a null pointer", name);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its data is a null pointer", name);
   const char *base = static_cast<const char *>(t.data) + t.byte_offset;
   int32_t bits = optc_dtype_bits(out.dtype);
   int64_t natural = out.dtype == OPTC_STRING ? 8 : out.dtype == OPTC_COMPLEX64 ? 4 : bits >= 64 ? 8 : bits / 8;
   bool aligned = natural <= 1 || reinterpret_cast<uintptr_t>(base) % uintptr_t(natural) == 0;
   bool contiguous = isContiguous(t);
   if (!contiguous && bits < 8)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a tensor of %s must be contiguous", name, optc_dtype_name(out.dtype));
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a tensor of %s must be contiguous", name, optc_dtype_name(out.dtype));
   t.data = const_cast<char *>(base);
   t.byte_offset = 0;
   if (!contiguous) {
-    if (!(t.data = gather(h, t, base, bits / 8, count)))
-      return 1;
+    t.data = gather(h, t, base, bits / 8, count);
   } else if (!aligned) {
     int64_t bytes = packedBytes(out.dtype, count);
-    if (!(t.data = optc_rt_alloc(h, bytes)))
-      return 1;
+    t.data = optc_rt_alloc(h, bytes);
     memcpy(t.data, base, size_t(bytes));
   }
   t.strides = nullptr;
-  return 0;
 }
 
 /// Checks a tensor against the declaration and binds symbols.
-static int32_t checkTensor(optc_host *h, const optc_io_desc &io, const optc_value &v) {
+static void checkTensor(optc_host *h, const optc_io_desc &io, const optc_value &v) {
   if (io.dtype && v.dtype != io.dtype)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, optc_dtype_name(v.dtype), optc_dtype_name(io.dtype));
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, optc_dtype_name(v.dtype), optc_dtype_name(io.dtype));
   if (io.rank < 0)
-    return 0;
+    return;
   const optc_dltensor &t = v.tensor;
   if (t.ndim != io.rank)
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has rank %d and shape %s, the model takes rank %d: %s", io.name, t.ndim,
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has rank %d and shape %s, the model takes rank %d: %s", io.name, t.ndim,
                 shapeText(t.ndim, t.shape).text, io.rank, declared(h, io).text);
   for (int32_t d = 0; d < io.rank; ++d) {
     int64_t want = io.dims[d];
@@ -142,7 +136,7 @@ static int32_t checkTensor(optc_host *h, const optc_io_desc &io, const optc_valu
       continue;
     if (want >= 0) {
       if (t.shape[d] != want)
-        return fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s, the model takes %s: dimension %d is %lld, not %lld", io.name,
+        fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s, the model takes %s: dimension %d is %lld, not %lld", io.name,
                     shapeText(t.ndim, t.shape).text, declared(h, io).text, d, (long long)t.shape[d], (long long)want);
       continue;
     }
@@ -151,12 +145,11 @@ static int32_t checkTensor(optc_host *h, const optc_io_desc &io, const optc_valu
       bound = t.shape[d];
     else if (bound != t.shape[d]) {
       const char *const *names = h->model->desc->symbols;
-      return fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s: dimension %d ('%s') is %lld, but an earlier input made '%s' %lld", io.name,
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s: dimension %d ('%s') is %lld, but an earlier input made '%s' %lld", io.name,
                   shapeText(t.ndim, t.shape).text, d, names ? names[-1 - want] : "?", (long long)t.shape[d], names ? names[-1 - want] : "?",
                   (long long)bound);
     }
   }
-  return 0;
 }
 
 static const char *kindName(int32_t kind) {
@@ -166,39 +159,36 @@ static const char *kindName(int32_t kind) {
 
 static bool isTensor(const optc_value &v) { return v.kind == OPTC_TENSOR || v.kind == OPTC_STRINGS; }
 
-static int32_t bindSequence(optc_host *h, const optc_io_desc &io, const optc_value &v, optc_value &out) {
+static void bindSequence(optc_host *h, const optc_io_desc &io, const optc_value &v, optc_value &out) {
   out = v;
   if (v.size < 0 || (v.size && !v.items))
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items with %s", io.name, (long long)v.size, v.items ? "items" : "a null pointer");
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items with %s", io.name, (long long)v.size, v.items ? "items" : "a null pointer");
   int64_t bytes;
   if (!mulSize(v.size, sizeof(optc_value), bytes))
-    return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items is too long", io.name, (long long)v.size);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items is too long", io.name, (long long)v.size);
   out.items = static_cast<optc_value *>(runAlloc(h, bytes));
-  if (!out.items)
-    return 1;
   for (int64_t i = 0; i < v.size; ++i) {
     if (!isTensor(v.items[i]))
-      return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, not a tensor", io.name, (long long)i, kindName(v.items[i].kind));
-    if (normalizeTensor(h, io.name, v.items[i], out.items[i]))
-      return 1;
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, not a tensor", io.name, (long long)i, kindName(v.items[i].kind));
+    normalizeTensor(h, io.name, v.items[i], out.items[i]);
     if (io.dtype && out.items[i].dtype != io.dtype)
-      return fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, the model takes %s", io.name, (long long)i,
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, the model takes %s", io.name, (long long)i,
                   optc_dtype_name(out.items[i].dtype), optc_dtype_name(io.dtype));
   }
-  return 0;
 }
 
-int32_t optc::rt::bindInputs(optc_host *h, int32_t count) {
+void optc::rt::bindInputs(optc_host *h, int32_t count) {
   const optc_model_desc *d = h->model->desc;
   if (count != d->num_inputs)
-    return fail(h, OPTC_INVALID_ARGUMENT, "model '%s' takes %d inputs, %d were given", d->name, d->num_inputs, count);
+    fail(h, OPTC_INVALID_ARGUMENT, "model '%s' takes %d inputs, %d were given", d->name, d->num_inputs, count);
   if (count && !h->inputs)
-    return fail(h, OPTC_INVALID_ARGUMENT, "the inputs are a null pointer");
+    fail(h, OPTC_INVALID_ARGUMENT, "the inputs are a null pointer");
   for (int32_t i = 0; i < d->num_symbols; ++i)
     h->symbols[i] = -1;
   for (int32_t i = 0; i < count; ++i) {
     const optc_io_desc &io = d->inputs[i];
     const optc_value *v = &h->inputs[i];
+    h->unpacked[i] = nullptr;
     bool optional = io.kind >= 2, sequence = io.kind == 1 || io.kind == 3;
     if (optional) {
       if (v->kind == OPTC_OPTIONAL && v->size == 1 && v->items)
@@ -209,11 +199,14 @@ int32_t optc::rt::bindInputs(optc_host *h, int32_t count) {
       }
     }
     if (sequence ? v->kind != OPTC_SEQUENCE : !isTensor(*v))
-      return fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, kindName(v->kind), sequence ? "a sequence of tensors" : "a tensor");
-    if (sequence ? bindSequence(h, io, *v, h->bound[i]) : normalizeTensor(h, io.name, *v, h->bound[i]) || checkTensor(h, io, h->bound[i]))
-      return 1;
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, kindName(v->kind), sequence ? "a sequence of tensors" : "a tensor");
+    if (sequence) {
+      bindSequence(h, io, *v, h->bound[i]);
+    } else {
+      normalizeTensor(h, io.name, *v, h->bound[i]);
+      checkTensor(h, io, h->bound[i]);
+    }
   }
-  return 0;
 }
 
 //===-- outputs --------------------------------------------------------------//
@@ -225,14 +218,14 @@ static bool overlaps(const void *a, int64_t an, const void *b, int64_t bn) {
 
 static int64_t valueBytes(const optc_value &v) { return isTensor(v) ? packedBytes(v.dtype, countElements(v.tensor.ndim, v.tensor.shape)) : 0; }
 
-int32_t optc::rt::checkOutputs(optc_host *h, int32_t count) {
+void optc::rt::checkOutputs(optc_host *h, int32_t count) {
   const optc_model_desc *d = h->model->desc;
   if (count != d->num_outputs)
-    return fail(h, OPTC_INVALID_ARGUMENT, "model '%s' has %d outputs, room for %d was given", d->name, d->num_outputs, count);
+    fail(h, OPTC_INVALID_ARGUMENT, "model '%s' has %d outputs, room for %d was given", d->name, d->num_outputs, count);
   if (count && !h->results)
-    return fail(h, OPTC_INVALID_ARGUMENT, "the outputs are a null pointer");
+    fail(h, OPTC_INVALID_ARGUMENT, "the outputs are a null pointer");
   for (int32_t i = 0; i < count; ++i) {
-    h->written[i] = false;
+    h->state[i] = {};
     optc_value &v = h->results[i];
     const char *name = d->outputs[i].name;
     // Memory of the context that comes back as an input: keep it for this run, let it go with the pool's next turn.
@@ -241,100 +234,82 @@ int32_t optc::rt::checkOutputs(optc_host *h, int32_t count) {
       for (int32_t k = 0; k < d->num_inputs; ++k)
         if (own.data && isTensor(h->bound[k]) && overlaps(own.data, int64_t(own.size), h->bound[k].tensor.data, valueBytes(h->bound[k]))) {
           if (!h->retired.push(own.data))
-            return fail(h, OPTC_OUT_OF_MEMORY, "out of memory");
+            fail(h, OPTC_OUT_OF_MEMORY, "out of memory");
           own = Buffer{};
         }
     if (v.kind == OPTC_NONE)
       continue;
     if (!isTensor(v) || d->outputs[i].kind == 1 || d->outputs[i].kind == 3)
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': a caller's buffer must be a tensor and the output one too; pass kind OPTC_NONE instead of %s",
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': a caller's buffer must be a tensor and the output one too; pass kind OPTC_NONE instead of %s",
                   name, kindName(v.kind));
     optc_dltensor &t = v.tensor;
     if (!v.dtype)
       v.dtype = v.kind == OPTC_STRINGS ? optc_dtype(OPTC_STRING) : dtypeFromDL(t.dtype);
     if (d->outputs[i].dtype && v.dtype != d->outputs[i].dtype)
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s, the buffer given is for %s", name, optc_dtype_name(d->outputs[i].dtype), optc_dtype_name(v.dtype));
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s, the buffer given is for %s", name, optc_dtype_name(d->outputs[i].dtype), optc_dtype_name(v.dtype));
     if (t.ndim < 0 || t.ndim > OPTC_MAX_RANK || (t.ndim && !t.shape) || valueBytes(v) < 0)
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the shape of the buffer given is not valid", name);
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the shape of the buffer given is not valid", name);
     if (t.device.device_type > 1 && t.device.device_type != 3)
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': its memory is on device type %d; only CPU memory (1) is supported", name, t.device.device_type);
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': its memory is on device type %d; only CPU memory (1) is supported", name, t.device.device_type);
     if (!isContiguous(t))
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is strided; outputs must be contiguous", name);
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is strided; outputs must be contiguous", name);
     int64_t bytes = valueBytes(v);
     if (bytes && !t.data)
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is a null pointer", name);
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is a null pointer", name);
     const char *base = static_cast<const char *>(t.data) + t.byte_offset;
     int32_t bits = optc_dtype_bits(v.dtype);
     uintptr_t natural = v.dtype == OPTC_COMPLEX64 ? 4 : bits >= 64 ? 8 : bits >= 8 ? uintptr_t(bits / 8) : 1;
     if (bytes && reinterpret_cast<uintptr_t>(base) % natural)
-      return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is not aligned to %d bytes", name, int(natural));
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is not aligned to %d bytes", name, int(natural));
     for (int32_t k = 0; k < d->num_inputs; ++k)
       if (isTensor(h->bound[k]) && overlaps(base, bytes, h->bound[k].tensor.data, valueBytes(h->bound[k])))
-        return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps input '%s'", name, d->inputs[k].name);
+        fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps input '%s'", name, d->inputs[k].name);
     for (int32_t k = 0; k < i; ++k)
       if (isTensor(h->results[k]) && overlaps(base, bytes, static_cast<char *>(h->results[k].tensor.data) + h->results[k].tensor.byte_offset, valueBytes(h->results[k])))
-        return fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps that of output '%s'", name, d->outputs[k].name);
+        fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps that of output '%s'", name, d->outputs[k].name);
   }
-  return 0;
 }
 
-/// Storage for an output tensor whose dtype and shape are known now.
+/// Storage for an output tensor whose dtype and shape are known now, packed for sub-byte types.
 static void *placeOutput(optc_host *h, int32_t index, optc_dtype dtype, int32_t rank, const int64_t *dims) {
-  const optc_model_desc *d = h->model->desc;
-  const char *name = d->outputs[index].name;
+  const char *name = h->model->desc->outputs[index].name;
   int64_t count = countElements(rank, dims), bytes = packedBytes(dtype, count);
-  if (count < 0 || bytes < 0) {
+  if (bytes < 0)
     fail(h, OPTC_RUN_FAILED, "output '%s': shape %s is negative or too large", name, shapeText(rank, dims).text);
-    return nullptr;
-  }
+  if (h->state[index].written)
+    fail(h, OPTC_RUN_FAILED, "output '%s' is set twice", name);
+  h->state[index].written = true;
   optc_value &v = h->results[index];
-  if (isTensor(v) && !h->written[index]) {
+  if (isTensor(v)) {
     bool same = v.tensor.ndim == rank;
     for (int32_t i = 0; same && i < rank; ++i)
       same = v.tensor.shape[i] == dims[i];
-    if (!same || v.dtype != dtype) {
+    if (!same || v.dtype != dtype)
       fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s%s, the buffer given is for %s%s", name, optc_dtype_name(dtype), shapeText(rank, dims).text,
            optc_dtype_name(v.dtype), shapeText(v.tensor.ndim, v.tensor.shape).text);
-      return nullptr;
-    }
-    h->written[index] = true;
-    static char nothing[1]; // never written: such an output has no elements
-    return bytes ? static_cast<char *>(v.tensor.data) + v.tensor.byte_offset : nothing;
+    return bytes ? static_cast<char *>(v.tensor.data) + v.tensor.byte_offset : runAlloc(h, 1);
   }
-  if (h->written[index]) {
-    fail(h, OPTC_RUN_FAILED, "output '%s' is set twice", name);
-    return nullptr;
-  }
-  void *data;
-  if (h->run && h->run->allocate) {
-    data = h->run->allocate(h->run->allocate_user, index, size_t(bytes ? bytes : 1), kAlign);
-    if (!data)
-      fail(h, OPTC_OUT_OF_MEMORY, "output '%s': the caller's allocator refused %lld bytes", name, (long long)bytes);
-  } else {
-    data = h->outputs[index].reserve(size_t(bytes));
-    if (!data)
-      fail(h, OPTC_OUT_OF_MEMORY, "output '%s': out of memory for %lld bytes", name, (long long)bytes);
-  }
-  auto *shape = data ? static_cast<int64_t *>(runAlloc(h, int64_t(sizeof(int64_t)) * (rank ? rank : 1))) : nullptr;
-  if (!shape)
-    return nullptr;
+  bool asks = h->run && h->run->allocate;
+  void *data = asks ? h->run->allocate(h->run->allocate_user, index, size_t(bytes ? bytes : 1), kAlign) : h->outputs[index].reserve(size_t(bytes));
+  if (!data)
+    fail(h, OPTC_OUT_OF_MEMORY, "output '%s': %s %lld bytes", name, asks ? "the caller's allocator refused" : "out of memory for", (long long)bytes);
+  auto *shape = static_cast<int64_t *>(runAlloc(h, int64_t(sizeof(int64_t)) * (rank ? rank : 1)));
   for (int32_t i = 0; i < rank; ++i)
     shape[i] = dims[i];
   v = optc_value_tensor(dtype, rank, shape, data);
   v.tensor.dtype = dtypeToDL(dtype);
-  h->written[index] = true;
   return data;
 }
 
 //===-- services to the host program -----------------------------------------//
 
 /// A tensor in storage form as the boundary's tensor value.
-static int32_t tensorToValue(optc_host *h, const optc_tensor &t, optc_value &v) {
+static void tensorToValue(optc_host *h, const optc_tensor &t, optc_value &v) {
   int64_t count = countElements(t.rank, t.dims), bytes = packedBytes(t.dtype, count);
+  if (bytes < 0)
+    fail(h, OPTC_RUN_FAILED, "a tensor %s of %s is not valid", shapeText(t.rank, t.dims).text, optc_dtype_name(t.dtype));
   auto *shape = static_cast<int64_t *>(runAlloc(h, int64_t(sizeof(int64_t)) * (t.rank > 0 ? t.rank : 1)));
-  void *data = bytes < 0 ? nullptr : runAlloc(h, bytes);
-  if (!shape || !data)
-    return fail(h, OPTC_RUN_FAILED, "a tensor %s of %s is not valid", shapeText(t.rank, t.dims).text, optc_dtype_name(t.dtype));
+  void *data = runAlloc(h, bytes);
   for (int32_t i = 0; i < t.rank; ++i)
     shape[i] = t.dims[i];
   if (optc_dtype_bits(t.dtype) < 8)
@@ -343,60 +318,58 @@ static int32_t tensorToValue(optc_host *h, const optc_tensor &t, optc_value &v) 
     memcpy(data, t.data, size_t(bytes));
   v = optc_value_tensor(t.dtype, t.rank, shape, data);
   v.tensor.dtype = dtypeToDL(t.dtype);
-  return 0;
+}
+
+static void *unpacked(optc_host *h, const optc_value &v) {
+  int64_t count = countElements(v.tensor.ndim, v.tensor.shape);
+  void *data = runAlloc(h, count);
+  unpackSubByte(v.dtype, v.tensor.data, count, data);
+  return data;
 }
 
 /// A bound tensor in storage form.
-static int32_t valueToTensor(optc_host *h, const optc_value &v, optc_tensor &t) {
+static void valueToTensor(optc_host *h, const optc_value &v, optc_tensor &t) {
   t.dtype = v.dtype;
   t.rank = v.tensor.ndim;
   for (int32_t i = 0; i < t.rank; ++i)
     t.dims[i] = v.tensor.shape[i];
-  t.data = v.tensor.data;
-  if (optc_dtype_bits(v.dtype) >= 8)
-    return 0;
-  int64_t count = countElements(t.rank, t.dims);
-  t.data = runAlloc(h, count);
-  if (!t.data)
-    return 1;
-  unpackSubByte(v.dtype, v.tensor.data, count, t.data);
-  return 0;
+  t.data = optc_dtype_bits(v.dtype) < 8 ? unpacked(h, v) : v.tensor.data;
 }
 
-static bool inRange(optc_host *h, int32_t index, int32_t count, const char *what) {
-  if (index >= 0 && index < count)
-    return true;
-  fail(h, OPTC_RUN_FAILED, "the host program asks for %s %d of %d", what, index, count);
-  return false;
+static void checkRange(optc_host *h, int32_t index, int32_t count, const char *what) {
+  if (index < 0 || index >= count)
+    fail(h, OPTC_RUN_FAILED, "the host program asks for %s %d of %d", what, index, count);
 }
 
 extern "C" {
 
 void *optc_rt_input(optc_host *h, int32_t index) {
-  return inRange(h, index, h->model->desc->num_inputs, "input") ? h->bound[index].tensor.data : nullptr;
+  checkRange(h, index, h->model->desc->num_inputs, "input");
+  const optc_value &v = h->bound[index];
+  if (!isTensor(v) || optc_dtype_bits(v.dtype) >= 8)
+    return v.tensor.data;
+  if (!h->unpacked[index])
+    h->unpacked[index] = unpacked(h, v);
+  return h->unpacked[index];
 }
 
 int64_t optc_rt_input_dim(optc_host *h, int32_t index, int32_t dim) {
-  if (!inRange(h, index, h->model->desc->num_inputs, "input") || !inRange(h, dim, h->bound[index].tensor.ndim, "dimension"))
-    return 0;
+  checkRange(h, index, h->model->desc->num_inputs, "input");
+  checkRange(h, dim, h->bound[index].tensor.ndim, "dimension");
   return h->bound[index].tensor.shape[dim];
 }
 
 void optc_rt_input_value(optc_host *h, int32_t index, optc_tensor *out) {
   memset(out, 0, sizeof(*out));
-  if (!inRange(h, index, h->model->desc->num_inputs, "input"))
-    return;
+  checkRange(h, index, h->model->desc->num_inputs, "input");
   const optc_value &v = h->bound[index];
   if (v.kind == OPTC_SEQUENCE) {
     auto *items = static_cast<SeqItems *>(runAlloc(h, sizeof(SeqItems)));
     auto *seq = static_cast<optc_seq *>(runAlloc(h, sizeof(optc_seq)));
     int64_t bytes;
-    auto *data = static_cast<optc_tensor *>(mulSize(v.size, sizeof(optc_tensor), bytes) ? runAlloc(h, bytes) : nullptr);
-    if (!items || !seq || !data)
-      return;
+    auto *data = static_cast<optc_tensor *>(runAlloc(h, mulSize(v.size, sizeof(optc_tensor), bytes) ? bytes : -1));
     for (int64_t i = 0; i < v.size; ++i)
-      if (valueToTensor(h, v.items[i], data[i]))
-        return;
+      valueToTensor(h, v.items[i], data[i]);
     *items = {data, v.size, v.size};
     *seq = {items, v.size, h->model->desc->inputs[index].dtype};
     out->data = seq;
@@ -406,21 +379,23 @@ void optc_rt_input_value(optc_host *h, int32_t index, optc_tensor *out) {
 }
 
 void *optc_rt_output(optc_host *h, int32_t index, int32_t rank, const int64_t *dims) {
-  if (h->error.status || !inRange(h, index, h->model->desc->num_outputs, "output") || !inRange(h, rank, OPTC_MAX_RANK + 1, "rank"))
-    return nullptr;
-  return placeOutput(h, index, h->model->desc->outputs[index].dtype, rank, dims);
+  checkRange(h, index, h->model->desc->num_outputs, "output");
+  checkRange(h, rank, OPTC_MAX_RANK + 1, "rank");
+  optc_dtype dtype = h->model->desc->outputs[index].dtype;
+  void *data = placeOutput(h, index, dtype, rank, dims);
+  if (optc_dtype_bits(dtype) >= 8)
+    return data;
+  return h->state[index].unpacked = runAlloc(h, countElements(rank, dims));
 }
 
 int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *value) {
-  if (h->error.status || !inRange(h, index, h->model->desc->num_outputs, "output"))
-    return 1;
+  checkRange(h, index, h->model->desc->num_outputs, "output");
   const optc_io_desc &io = h->model->desc->outputs[index];
   optc_value &v = h->results[index];
   bool optional = io.kind >= 2, sequence = io.kind == 1 || io.kind == 3;
   if (!sequence && !optional) {
+    checkRange(h, value->rank, OPTC_MAX_RANK + 1, "rank");
     void *data = placeOutput(h, index, value->dtype, value->rank, value->dims);
-    if (!data)
-      return 1;
     int64_t count = countElements(value->rank, value->dims);
     if (optc_dtype_bits(value->dtype) < 8)
       packSubByte(value->dtype, value->data, count, data);
@@ -428,9 +403,11 @@ int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *val
       memcpy(data, value->data, size_t(packedBytes(value->dtype, count)));
     return 0;
   }
-  if (h->written[index] || isTensor(v))
-    return fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s: pass a value of kind OPTC_NONE for it", io.name, optional ? "an optional" : "a sequence");
-  h->written[index] = true;
+  if (h->state[index].written)
+    fail(h, OPTC_RUN_FAILED, "output '%s' is set twice", io.name);
+  if (isTensor(v))
+    fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s: pass a value of kind OPTC_NONE for it", io.name, optional ? "an optional" : "a sequence");
+  h->state[index].written = true;
   optc_value *place = &v;
   if (optional) {
     v = optc_value{};
@@ -439,33 +416,28 @@ int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *val
     if (!value->data)
       return 0;
     place = static_cast<optc_value *>(runAlloc(h, sizeof(optc_value)));
-    if (!place)
-      return 1;
     v.size = 1;
     v.items = place;
   }
-  if (!sequence)
-    return tensorToValue(h, *value, *place);
+  if (!sequence) {
+    tensorToValue(h, *value, *place);
+    return 0;
+  }
   auto *seq = static_cast<const optc_seq *>(value->data);
   *place = optc_value{};
   place->kind = OPTC_SEQUENCE;
   place->dtype = io.dtype ? io.dtype : seq->dtype;
   place->size = seq->size;
   int64_t bytes;
-  place->items = static_cast<optc_value *>(mulSize(seq->size, sizeof(optc_value), bytes) ? runAlloc(h, bytes) : nullptr);
-  if (!place->items)
-    return 1;
+  place->items = static_cast<optc_value *>(runAlloc(h, mulSize(seq->size, sizeof(optc_value), bytes) ? bytes : -1));
   for (int64_t i = 0; i < seq->size; ++i)
-    if (tensorToValue(h, seq->items->data[i], place->items[i]))
-      return 1;
+    tensorToValue(h, seq->items->data[i], place->items[i]);
   return 0;
 }
 
 void *optc_rt_arena(optc_host *h) { return h->arena; }
 
 void *optc_rt_alloc(optc_host *h, int64_t bytes) {
-  if (h->error.status)
-    return nullptr;
   void *p = h->stack.alloc(bytes);
   if (!p)
     fail(h, OPTC_OUT_OF_MEMORY, bytes < 0 ? "a size is negative or too large (%lld bytes)" : "out of memory: %lld bytes", (long long)bytes);
@@ -476,13 +448,31 @@ int64_t optc_rt_mark(optc_host *h) { return h->stack.top; }
 void optc_rt_release(optc_host *h, int64_t mark) { h->stack.release(mark); }
 
 void optc_rt_fail(optc_host *h, const char *message) { fail(h, OPTC_RUN_FAILED, "%s", message ? message : "the run failed"); }
-int32_t optc_rt_failed(optc_host *h) { return h->error.status != OPTC_OK; }
+void optc_rt_check(optc_host *h, const char *message) {
+  if (message)
+    optc_rt_fail(h, message);
+}
 
 } // extern "C"
 
-namespace optc::rt {
-optc_status runImpl(optc_context *h, const optc_value *inputs, int32_t numInputs, optc_value *outputs, int32_t numOutputs,
-                    const optc_run_options *options, optc_error *error) {
+/// The part of a run that services may leave by fail.
+static void runChecked(optc_host *h, int32_t numInputs, int32_t numOutputs) {
+  bindInputs(h, numInputs);
+  checkOutputs(h, numOutputs);
+  const optc_model_desc *d = h->model->desc;
+  if (d->entry(h))
+    fail(h, OPTC_RUN_FAILED, "the model reported an error without a message");
+  for (int32_t i = 0; i < numOutputs; ++i) {
+    if (!h->state[i].written)
+      fail(h, OPTC_RUN_FAILED, "the host program did not set output '%s'", d->outputs[i].name);
+    optc_dltensor &t = h->results[i].tensor;
+    if (h->state[i].unpacked)
+      packSubByte(h->results[i].dtype, h->state[i].unpacked, countElements(t.ndim, t.shape), static_cast<char *>(t.data) + t.byte_offset);
+  }
+}
+
+optc_status optc::rt::runImpl(optc_context *h, const optc_value *inputs, int32_t numInputs, optc_value *outputs, int32_t numOutputs,
+                              const optc_run_options *options, optc_error *error) {
   if (!h)
     return setError(error, OPTC_INVALID_ARGUMENT, "optc_run: the context is null");
   if (options && options->size < sizeof(optc_run_options))
@@ -497,15 +487,9 @@ optc_status runImpl(optc_context *h, const optc_value *inputs, int32_t numInputs
   h->retired.freeAll();
   h->currentPool ^= 1;
   runPool(h).reset();
-  if (!bindInputs(h, numInputs) && !checkOutputs(h, numOutputs)) {
-    if (h->model->desc->entry(h) && !h->error.status)
-      fail(h, OPTC_RUN_FAILED, "the model reported an error without a message");
-    for (int32_t i = 0; !h->error.status && i < numOutputs; ++i)
-      if (!h->written[i])
-        fail(h, OPTC_RUN_FAILED, "the host program did not set output '%s'", h->model->desc->outputs[i].name);
-  }
+  if (!_setjmp(h->end))
+    runChecked(h, numInputs, numOutputs);
   if (error)
     *error = h->error;
   return h->error.status;
 }
-} // namespace optc::rt

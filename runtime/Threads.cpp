@@ -139,16 +139,14 @@ static void runTiles(void *arg, int32_t worker) {
 }
 
 extern "C" void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles, int64_t scratchBytes) {
-  if (h->error.status || tiles <= 0)
+  if (tiles <= 0)
     return;
   int32_t workers = tiles > 1 ? h->workers : 1; // the pool wakes everybody; the surplus finds no tile
   int64_t line = (scratchBytes + int64_t(kAlign) - 1) & ~int64_t(kAlign - 1), total = 0;
   char *scratch = nullptr;
   if (scratchBytes > 0) {
-    if (!mulSize(line, workers, total) || !(scratch = static_cast<char *>(h->scratch.reserve(size_t(total))))) {
+    if (!mulSize(line, workers, total) || !(scratch = static_cast<char *>(h->scratch.reserve(size_t(total)))))
       fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %d workers need %lld bytes of scratch each", workers, (long long)scratchBytes);
-      return;
-    }
   }
   if (workers == 1) {
     optc_dispatch d = {buf, scalar, scratch, 0, tiles, 0};
