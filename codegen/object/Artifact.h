@@ -1,0 +1,37 @@
+//===- Artifact.h - from code and constants to files ----------------------===//
+#ifndef OPTC_CODEGEN_OBJECT_ARTIFACT_H
+#define OPTC_CODEGEN_OBJECT_ARTIFACT_H
+#include "optc/codegen/Target.h"
+#include "optc/codegen/object/Model.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace optc {
+
+/// What --emit= makes from the final module.
+enum class ArtifactKind { SharedObject, Object, StaticLibrary, Executable, LlvmIr };
+
+struct ArtifactOptions {
+  ArtifactKind kind = ArtifactKind::SharedObject;
+  std::string output; ///< "-" for text on standard output
+  int optLevel = 2;
+};
+
+/// Milliseconds and sizes for the report.
+struct ArtifactStats {
+  double translateMs = 0, codegenMs = 0, weightsMs = 0, linkMs = 0;
+  uint64_t codeBytes = 0, weightBytes = 0, fileBytes = 0;
+};
+
+/// Emits a module in the LLVM dialect with its constants. The bytes depend on nothing but the arguments (not on the place or
+/// name of the output). No file is left behind on an error.
+llvm::Error emitArtifact(mlir::ModuleOp module, const Target &target, const ModelSignature &signature, llvm::ArrayRef<WeightBlob> weights,
+                         const ArtifactOptions &options, ArtifactStats &stats);
+
+/// The C99 header of a model: typed entry, shapes, element types and sizes as constants.
+std::string generateHeader(const ModelSignature &signature, ArtifactKind kind);
+
+/// A file of the installation beside liboptc.so (lib/ of a build tree) or in lib/optc/. Empty when there is none.
+std::string findInstalledFile(llvm::StringRef name);
+
+} // namespace optc
+#endif

@@ -1,0 +1,51 @@
+//===- Model.h - what the object writer has to know besides the code ------===//
+#ifndef OPTC_CODEGEN_OBJECT_MODEL_H
+#define OPTC_CODEGEN_OBJECT_MODEL_H
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace optc {
+
+/// An input or output, in the terms of optc_io_desc (runtime/dispatch.h).
+struct SignatureValue {
+  std::string name;
+  int32_t kind = 0;          ///< 0 tensor, 1 sequence of tensors, 2 optional tensor, 3 optional sequence
+  int32_t dtype = 0;         ///< ONNX TensorProto.DataType
+  int32_t rank = 0;          ///< -1: not known
+  std::vector<int64_t> dims; ///< >= 0 static; -1 - s: symbol s; INT64_MIN: unknown
+};
+
+/// Becomes the optc_model_desc of the artifact and its header.
+struct ModelSignature {
+  std::string name;     ///< a C identifier: prefix of all exported symbols
+  std::string metadata; ///< JSON
+  std::string entry = "host_main";
+  std::vector<SignatureValue> inputs, outputs;
+  std::vector<std::string> symbols;
+  int64_t arenaBytes = 0;
+};
+
+/// A constant at a byte offset of the artifact's constants. Never copied into memory as a whole: `bytes` may point into a
+/// mapped file.
+struct WeightBlob {
+  /// How the stored bytes follow from `bytes`; sub-byte values get one byte each.
+  enum Recipe { Copy, UnpackNibblesSigned, UnpackNibblesUnsigned, UnpackCrumbsSigned, UnpackCrumbsUnsigned };
+
+  uint64_t offset = 0; ///< a multiple of 64
+  llvm::ArrayRef<char> bytes;
+  Recipe recipe = Copy;
+  uint64_t count = 0; ///< of sub-byte values; 0: as many as `bytes` holds
+
+  /// Bytes in the artifact.
+  uint64_t size() const {
+    if (recipe == Copy)
+      return bytes.size();
+    uint64_t all = bytes.size() * (recipe <= UnpackNibblesUnsigned ? 2 : 4);
+    return count && count < all ? count : all;
+  }
+};
+
+} // namespace optc
+#endif
