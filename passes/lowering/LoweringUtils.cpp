@@ -1,0 +1,182 @@
+//===- LoweringUtils.cpp - small helpers that several families share ------===//
+#include "optc/passes/lowering/LoweringUtils.h"
+
+using namespace mlir;
+using namespace optc;
+
+std::optional<int64_t> optc::knownSize(Dim dim) {
+  return constantOf(dim);
+}
+
+bool optc::isRanked(Lowering &l, Value onnxValue) {
+  return isa<TensorType>(onnxValue.getType()) && l.shape(onnxValue).ranked;
+}
+
+LogicalResult optc::requireRanked(Operation *op, Lowering &l) {
+  auto check = [&](Value v, StringRef what, unsigned i) -> LogicalResult {
+    if (isRanked(l, v))
+      return success();
+    return unsupported(op, Twine(what) + " " + Twine(i) + " has no known rank; give its shape in the model or with --shape");
+  };
+  for (auto [i, v] : llvm::enumerate(op->getOperands()))
+    if (failed(check(v, "input", i)))
+      return failure();
+  for (auto [i, v] : llvm::enumerate(op->getResults()))
+    if (!v.use_empty() && failed(check(v, "output", i)))
+      return failure();
+  return success();
+}
+
+FailureOr<int64_t> optc::normalizeAxis(Operation *op, int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  unsupported(op, "axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+  return failure();
+}
+
+void optc::checkSameSize(Lowering &l, Dim x, Dim y, const Twine &what) {
+  if (x == y)
+    return;
+  IndexMath m{l.b, l.loc};
+  l.check(m.eq(l.index(x), l.index(y)), what);
+}
+
+bool optc::isString(Type elem) { return isa<onnx::StringType, kernel::StringType>(elem); }
+
+Type optc::elementType(Value onnxValue) {
+  auto tensor = dyn_cast<TensorType>(onnxValue.getType());
+  return tensor ? tensor.getElementType() : Type();
+}
+
+Type optc::loweredType(Lowering &l, Value onnxValue) {
+  if (isRanked(l, onnxValue))
+    return l.tensorType(l.elem(onnxValue), l.dims(onnxValue));
+  return kernel::ValueType::get(l.b.getContext());
+}
+
+ValueRange optc::callLibrary(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<Type> operandElems, TypeRange results,
+                             ArrayRef<Type> resultElems, ArrayRef<int64_t> params) {
+  SmallVector<int32_t> dtypes;
+  for (ArrayRef<Type> elems : {operandElems, resultElems})
+    for (Type elem : elems)
+      dtypes.push_back(elem ? onnx::dataTypeOf(elem) : 0);
+  return kernel::LibraryOp::create(l.b, l.loc, results, fn, operands, l.b.getDenseI64ArrayAttr(params), l.b.getDenseI32ArrayAttr(dtypes))
+      .getResults();
+}
+
+Value optc::convertLowered(Operation *op, Lowering &l, Value lowered, Type elem, Type type) {
+  Type from = lowered.getType();
+  if (from == type)
+    return lowered;
+  auto fromTensor = dyn_cast<RankedTensorType>(from), toTensor = dyn_cast<RankedTensorType>(type);
+  if (fromTensor && toTensor) {
+    if (tensor::CastOp::areCastCompatible(from, type))
+      return tensor::CastOp::create(l.b, l.loc, type, lowered);
+    unsupported(op, "a value has different ranks or sizes in places that need equal ones");
+    return nullptr;
+  }
+  // Copies: the life of a value in the runtime is not that of a buffer of the host program.
+  int64_t rank = toTensor ? toTensor.getRank() : -1, dtype = elem ? onnx::dataTypeOf(elem) : 0;
+  return callLibrary(l, kernel::LibraryFn::value_copy, lowered, {fromTensor ? elem : Type()}, type, {toTensor ? elem : Type()},
+                     {dtype, rank})[0];
+}
+
+Lowering::Input optc::rawInput(Lowering &l, Value onnxValue) {
+  return {l.get(onnxValue), Lowering::storageType(l.elem(onnxValue)), llvm::to_vector(l.dims(onnxValue))};
+}
+
+/// Strings are moved by the runtime: a kernel computes where each element comes from.
+static Value moveStrings(Lowering &l, StringRef label, const Lowering::Input &source, ArrayRef<Dim> dims,
+                         function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange)> from) {
+  Type i64 = l.b.getI64Type();
+  SmallVector<Value> sizes = l.indices(source.dims);
+  Value positions = l.generate(label, i64, dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+    IndexMath m{b, loc};
+    Value linear = m.cst(0);
+    for (auto [size, i] : llvm::zip(sizes, from(b, loc, at)))
+      linear = m.add(m.mul(linear, size), i);
+    return arith::IndexCastOp::create(b, loc, i64, linear);
+  });
+  int32_t string = onnx::dataTypeOf(onnx::StringType::get(l.b.getContext())), integer = onnx::dataTypeOf(i64);
+  Type type = l.tensorType(source.elem, dims);
+  return kernel::LibraryOp::create(l.b, l.loc, TypeRange{type}, kernel::LibraryFn::string_gather,
+                                   ValueRange{source.lowered, positions}, l.b.getDenseI64ArrayAttr({}),
+                                   l.b.getDenseI32ArrayAttr({string, integer, string}))
+      .getResult(0);
+}
+
+Value optc::moveElements(Lowering &l, StringRef label, const Lowering::Input &source, ArrayRef<Dim> dims,
+                         function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange)> from) {
+  if (isString(source.elem))
+    return moveStrings(l, label, source, dims, from);
+  return l.generate(label, source.elem, dims, [&](OpBuilder &b, Location loc, ValueRange at) {
+    return l.load(b, loc, source.lowered, source.elem, from(b, loc, at));
+  });
+}
+
+Value optc::insertRaw(OpBuilder &b, Location loc, Value stored, Value dest, ValueRange at) {
+  return tensor::InsertOp::create(b, loc, stored, dest, at);
+}
+
+Value optc::copyInto(OpBuilder &b, Location loc, Value source, ValueRange sizes, Value dest, int64_t axis, Value offset) {
+  return Lowering::loopNest(b, loc, sizes, dest, [&](OpBuilder &b, Location loc, ValueRange ivs, ValueRange carried) {
+    Value stored = tensor::ExtractOp::create(b, loc, source, ivs);
+    SmallVector<Value> to = llvm::to_vector(ivs);
+    if (axis >= 0)
+      to[axis] = arith::AddIOp::create(b, loc, to[axis], offset);
+    return SmallVector<Value>{insertRaw(b, loc, stored, carried[0], to)};
+  })[0];
+}
+
+FailureOr<PerAxis> PerAxis::get(Operation *op, Lowering &l, Value list, Value axes, int64_t rank, int64_t perAxis) {
+  PerAxis result{l, 0, rank, axes, {}};
+  Value counted = axes ? axes : list;
+  std::optional<int64_t> count;
+  if (l.rank(counted) == 1)
+    count = knownSize(l.dims(counted)[0]);
+  else if (l.rank(counted) == 0)
+    count = 1;
+  if (!count && !axes)
+    count = rank * perAxis; // One entry per axis; a wrong number is caught by the check below.
+  if (!count)
+    return unsupported(op, "the number of axes is known only at run time; make it constant");
+  result.count = axes ? *count : *count / perAxis;
+  if (result.count > rank)
+    return unsupported(op, Twine(result.count) + " axes are listed for rank " + Twine(rank));
+  if (l.rank(list) == 1 && knownSize(l.dims(list)[0]) != result.count * perAxis) {
+    if (knownSize(l.dims(list)[0]))
+      return unsupported(op, Twine(*knownSize(l.dims(list)[0])) + " values are given for " + Twine(result.count) + " axes");
+    IndexMath m{l.b, l.loc};
+    l.check(m.eq(l.index(l.dims(list)[0]), m.cst(result.count * perAxis)), "the number of values does not match the number of axes");
+  }
+  if (!axes) {
+    result.known = llvm::to_vector(llvm::seq<int64_t>(0, result.count));
+    return result;
+  }
+  result.known = l.constInts(axes);
+  if (result.known)
+    for (int64_t &axis : *result.known) {
+      FailureOr<int64_t> normal = normalizeAxis(op, axis, rank);
+      if (failed(normal))
+        return failure();
+      axis = *normal;
+    }
+  return result;
+}
+
+Value PerAxis::value(Value list, int64_t axis, int64_t offset, Value otherwise) const {
+  Value result = otherwise;
+  IndexMath m{l.b, l.loc};
+  for (int64_t j = 0; j < count; ++j) {
+    if (known && (*known)[j] != axis)
+      continue;
+    Value v = l.hostIndex(list, offset + j);
+    if (known) {
+      result = v;
+      continue;
+    }
+    Value listed = m.fromEnd(l.hostIndex(axes, j), m.cst(rank));
+    result = m.select(m.eq(listed, m.cst(axis)), v, result);
+  }
+  return result;
+}

@@ -1,0 +1,367 @@
+//===- Movement.cpp - transpose, concat, split, slice, tile, expand, ... --===//
+//
+// Every operator here is a map from positions of the result to positions of the input.
+//===----------------------------------------------------------------------===//
+#include "optc/passes/lowering/LoweringUtils.h"
+#include "optc/passes/lowering/Movement.h"
+
+using namespace mlir;
+using namespace optc;
+
+using Positions = SmallVector<Value>;
+
+/// Whether a permutation keeps the order of all axes that are not of size 1.
+static bool keepsOrder(ArrayRef<int64_t> perm, ArrayRef<Dim> dims) {
+  int64_t last = -1;
+  for (int64_t axis : perm) {
+    if (knownSize(dims[axis]) == 1)
+      continue;
+    if (axis < last)
+      return false;
+    last = axis;
+  }
+  return true;
+}
+
+static LogicalResult lowerTranspose(Operation *o, Lowering &l) {
+  auto op = cast<onnx::TransposeOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value data = op.getData(), result = op.getResult();
+  int64_t rank = l.rank(data);
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank)));
+  if (op.getPerm())
+    perm.assign(op.getPerm()->begin(), op.getPerm()->end());
+  for (int64_t &axis : perm) {
+    FailureOr<int64_t> normal = normalizeAxis(op, axis, rank);
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+  }
+  if (!isPermutationVector(perm) || static_cast<int64_t>(perm.size()) != rank)
+    return unsupported(op, "attribute perm is not a permutation of the axes of the input");
+  Lowering::Input in = rawInput(l, data);
+  if (keepsOrder(perm, in.dims)) {
+    l.set(result, l.view(in.lowered, l.elem(data), l.dims(result)));
+    return success();
+  }
+  if (isString(in.elem)) {
+    l.set(result, moveElements(l, "transpose", in, l.dims(result), [&](OpBuilder &, Location, ValueRange at) {
+      Positions from(rank);
+      for (auto [i, axis] : llvm::enumerate(perm))
+        from[axis] = at[i];
+      return from;
+    }));
+    return success();
+  }
+  AffineMap to = AffineMap::getMultiDimIdentityMap(rank, l.b.getContext());
+  AffineMap from = inversePermutation(AffineMap::getPermutationMap(perm, l.b.getContext()));
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  l.set(result, l.contract("transpose", in, {from, to}, iterators, in.elem, l.dims(result), Value(),
+                           [](OpBuilder &, Location, ValueRange x, Value) { return x[0]; }));
+  return success();
+}
+
+static LogicalResult lowerConcat(Operation *o, Lowering &l) {
+  auto op = cast<onnx::ConcatOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value result = op.getResult();
+  SmallVector<Dim> dims = llvm::to_vector(l.dims(result));
+  FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), dims.size());
+  if (failed(axis))
+    return failure();
+  if (op.getInputs().size() == 1) {
+    l.set(result, l.get(op.getInputs()[0]));
+    return success();
+  }
+  SmallVector<Lowering::Input> inputs;
+  for (Value v : op.getInputs()) {
+    inputs.push_back(rawInput(l, v));
+    for (auto [i, d] : llvm::enumerate(inputs.back().dims))
+      if (static_cast<int64_t>(i) != *axis)
+        checkSameSize(l, d, dims[i], "the inputs of Concat differ on axis " + Twine(i));
+  }
+  Type elem = inputs[0].elem;
+  if (isString(elem)) {
+    SmallVector<Value> operands = llvm::to_vector(op->getOperands());
+    l.set(result, l.library(kernel::LibraryFn::list_concat, operands, {*axis, 0}, {result})[0]);
+    return success();
+  }
+  SmallVector<SmallVector<Value>> sizes;
+  for (const Lowering::Input &in : inputs)
+    sizes.push_back(l.indices(in.dims));
+  l.set(result, l.loops("concat", {{elem, dims}}, [&](OpBuilder &b, Location loc, ValueRange dest) {
+    IndexMath m{b, loc};
+    Value offset = m.cst(0), filled = dest[0];
+    for (auto [in, size] : llvm::zip(inputs, sizes)) {
+      filled = copyInto(b, loc, in.lowered, size, filled, *axis, offset);
+      offset = m.add(offset, size[*axis]);
+    }
+    return SmallVector<Value>{filled};
+  })[0]);
+  return success();
+}
+
+static LogicalResult lowerSplit(Operation *o, Lowering &l) {
+  auto op = cast<onnx::SplitOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Lowering::Input in = rawInput(l, op.getInput());
+  FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), in.dims.size());
+  if (failed(axis))
+    return failure();
+  IndexMath m{l.b, l.loc};
+  Value offset = m.cst(0), valid;
+  SmallVector<Value> offsets;
+  for (Value result : op.getResults()) {
+    offsets.push_back(offset);
+    Dim size = l.dims(result)[*axis];
+    offset = m.add(offset, l.index(size));
+    if (!knownSize(size)) {
+      Value positive = m.ge(l.index(size), m.cst(0));
+      valid = valid ? m.all(valid, positive) : positive;
+    }
+  }
+  Value fits = m.eq(offset, l.index(in.dims[*axis]));
+  if (!matchPattern(fits, m_One()))
+    l.check(valid ? m.all(valid, fits) : fits, "the sizes of the parts do not add up to the size of the axis");
+  for (auto [result, start] : llvm::zip(op.getResults(), offsets)) {
+    if (result.use_empty())
+      continue;
+    l.set(result, moveElements(l, "split", in, l.dims(result), [&, start = start](OpBuilder &b, Location loc, ValueRange at) {
+      Positions from = llvm::to_vector(at);
+      from[*axis] = IndexMath{b, loc}.add(from[*axis], start);
+      return from;
+    }));
+  }
+  return success();
+}
+
+static LogicalResult lowerSlice(Operation *o, Lowering &l) {
+  auto op = cast<onnx::SliceOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value result = op.getResult();
+  Lowering::Input in = rawInput(l, op.getData());
+  int64_t rank = in.dims.size();
+  FailureOr<PerAxis> per = PerAxis::get(op, l, op.getStarts(), op.getAxes(), rank);
+  if (failed(per))
+    return failure();
+  IndexMath m{l.b, l.loc};
+  Value zero = m.cst(0), one = m.cst(1);
+  SmallVector<Value> starts(rank), steps(rank);
+  bool whole = true;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    bool listed = !per->known || llvm::is_contained(*per->known, axis);
+    starts[axis] = zero;
+    steps[axis] = one;
+    if (!listed)
+      continue;
+    Value size = l.index(in.dims[axis]);
+    if (op.getSteps()) {
+      steps[axis] = per->value(op.getSteps(), axis, 0, one);
+      Value valid = m.cmp(arith::CmpIPredicate::ne, steps[axis], zero);
+      if (matchPattern(valid, m_Zero()))
+        return unsupported(op, "a step of 0");
+      if (!matchPattern(valid, m_NonZero()))
+        l.check(valid, "a step of Slice is 0");
+    }
+    Value start = m.fromEnd(per->value(op.getStarts(), axis, 0, zero), size);
+    Value forward = m.clamp(start, zero, size);
+    Value backward = m.clamp(start, zero, m.max(m.sub(size, one), zero));
+    starts[axis] = m.select(m.lt(steps[axis], zero), backward, forward);
+    whole &= l.dims(result)[axis] == in.dims[axis] && matchPattern(steps[axis], m_One());
+  }
+  if (whole) { // Every axis is kept from its start to its end.
+    l.set(result, in.lowered);
+    return success();
+  }
+  l.set(result, moveElements(l, "slice", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath m{b, loc};
+    Positions from(rank);
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      Value step = steps[axis];
+      from[axis] = m.add(starts[axis], matchPattern(step, m_One()) ? at[axis] : m.mul(at[axis], step));
+    }
+    return from;
+  }));
+  return success();
+}
+
+static LogicalResult lowerTile(Operation *o, Lowering &l) {
+  auto op = cast<onnx::TileOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value result = op.getResult();
+  Lowering::Input in = rawInput(l, op.getInput());
+  SmallVector<Value> sizes = l.indices(in.dims);
+  l.set(result, moveElements(l, "tile", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath m{b, loc};
+    Positions from;
+    for (auto [axis, i] : llvm::enumerate(at)) {
+      if (knownSize(in.dims[axis]) == 1)
+        from.push_back(m.cst(0));
+      else if (in.dims[axis] == l.dims(result)[axis])
+        from.push_back(i);
+      else
+        from.push_back(m.rem(i, sizes[axis]));
+    }
+    return from;
+  }));
+  return success();
+}
+
+static LogicalResult lowerExpand(Operation *o, Lowering &l) {
+  auto op = cast<onnx::ExpandOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value result = op.getResult();
+  Lowering::Input in = rawInput(l, op.getInput());
+  if (in.dims == l.dims(result)) {
+    l.set(result, in.lowered);
+    return success();
+  }
+  if (!isString(in.elem)) {
+    l.set(result, l.elementwise(in, in.elem, l.dims(result), [](OpBuilder &, Location, ValueRange x) { return x[0]; }));
+    return success();
+  }
+  int64_t added = l.rank(result) - in.dims.size();
+  SmallVector<Value> sizes = l.indices(in.dims);
+  l.set(result, moveElements(l, "expand", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath m{b, loc};
+    Positions from;
+    for (auto [axis, size] : llvm::enumerate(sizes))
+      from.push_back(m.select(m.eq(size, m.cst(1)), m.cst(0), at[added + axis]));
+    return from;
+  }));
+  return success();
+}
+
+/// Where the two layouts of depth keep block row, block column and channel.
+struct DepthModes {
+  StringRef name;
+  bool blockFirst;
+};
+static const DepthModes depthModes[] = {{"DCR", true}, {"CRD", false}};
+
+template <typename Op>
+static const DepthModes *depthMode(Op op) {
+  for (const DepthModes &mode : depthModes)
+    if (mode.name == op.getMode())
+      return &mode;
+  unsupported(op, "attribute mode \"" + op.getMode() + "\"; supported are DCR and CRD");
+  return nullptr;
+}
+
+static LogicalResult lowerDepthToSpace(Operation *o, Lowering &l) {
+  auto op = cast<onnx::DepthToSpaceOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  const DepthModes *mode = depthMode(op);
+  if (!mode)
+    return failure();
+  int64_t block = op.getBlocksize();
+  Lowering::Input in = rawInput(l, op.getInput());
+  if (block < 1 || block > INT32_MAX || in.dims.size() != 4)
+    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) + "; it must be positive, the input of rank 4");
+  Value channels = l.index(l.dims(op.getResult())[1]);
+  l.set(op.getResult(), moveElements(l, "depth_to_space", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath m{b, loc};
+    Value size = m.cst(block);
+    Value cell = m.add(m.mul(m.rem(at[2], size), size), m.rem(at[3], size));
+    Value channel = mode->blockFirst ? m.add(m.mul(cell, channels), at[1]) : m.add(m.mul(at[1], m.cst(block * block)), cell);
+    return Positions{at[0], channel, m.div(at[2], size), m.div(at[3], size)};
+  }));
+  return success();
+}
+
+static LogicalResult lowerSpaceToDepth(Operation *o, Lowering &l) {
+  auto op = cast<onnx::SpaceToDepthOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  const DepthModes *mode = depthMode(op);
+  if (!mode)
+    return failure();
+  int64_t block = op.getBlocksize();
+  Lowering::Input in = rawInput(l, op.getInput());
+  if (block < 1 || block > INT32_MAX || in.dims.size() != 4)
+    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) + "; it must be positive, the input of rank 4");
+  Value channels = l.index(in.dims[1]);
+  l.set(op.getResult(), moveElements(l, "space_to_depth", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath m{b, loc};
+    Value size = m.cst(block), cells = m.cst(block * block);
+    Value cell = mode->blockFirst ? m.div(at[1], channels) : m.rem(at[1], cells);
+    Value channel = mode->blockFirst ? m.rem(at[1], channels) : m.div(at[1], cells);
+    return Positions{at[0], channel, m.add(m.mul(at[2], size), m.div(cell, size)), m.add(m.mul(at[3], size), m.rem(cell, size))};
+  }));
+  return success();
+}
+
+static LogicalResult lowerTrilu(Operation *o, Lowering &l) {
+  auto op = cast<onnx::TriluOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value result = op.getResult();
+  Lowering::Input in = rawInput(l, op.getInput());
+  if (isString(in.elem))
+    return unsupported(op, "tensors of strings");
+  if (in.dims.size() < 2)
+    return unsupported(op, "an input of rank " + Twine(in.dims.size()) + "; it must be at least 2");
+  Value k = op.getK() ? l.hostIndex(op.getK(), 0) : l.constIndex(0);
+  Type elem = l.elem(op.getInput());
+  l.set(result, l.generate("trilu", elem, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+    IndexMath m{b, loc};
+    Value diagonal = m.sub(at[at.size() - 1], at[at.size() - 2]);
+    Value keep = m.cmp(op.getUpper() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle, diagonal, k);
+    Value x = l.load(b, loc, in.lowered, elem, at);
+    return ScalarOps{b, loc, elem}.select(keep, x, ScalarOps{b, loc, elem}.constant(0));
+  }));
+  return success();
+}
+
+static LogicalResult lowerReverseSequence(Operation *o, Lowering &l) {
+  auto op = cast<onnx::ReverseSequenceOp>(o);
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value result = op.getResult();
+  Lowering::Input in = rawInput(l, op.getInput());
+  FailureOr<int64_t> batch = normalizeAxis(op, op.getBatchAxis(), in.dims.size());
+  FailureOr<int64_t> time = normalizeAxis(op, op.getTimeAxis(), in.dims.size());
+  if (failed(batch) || failed(time))
+    return failure();
+  if (*batch == *time || l.rank(op.getSequenceLens()) != 1)
+    return unsupported(op, "batch_axis equal to time_axis, or sequence_lens of rank other than 1");
+  checkSameSize(l, l.dims(op.getSequenceLens())[0], in.dims[*batch], "sequence_lens has another size than the batch axis");
+  Value lengths = l.get(op.getSequenceLens()), size = l.index(in.dims[*time]);
+  Type i64 = l.b.getI64Type();
+  l.set(result, moveElements(l, "reverse_sequence", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath m{b, loc};
+    Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(), l.load(b, loc, lengths, i64, at[*batch]));
+    length = m.clamp(length, m.cst(0), size);
+    Positions from = llvm::to_vector(at);
+    Value t = at[*time];
+    from[*time] = m.select(m.lt(t, length), m.sub(m.sub(length, m.cst(1)), t), t);
+    return from;
+  }));
+  return success();
+}
+
+void optc::registerMovementLowerings(LoweringTable &table) {
+  static const std::pair<StringRef, LowerFn> lowerings[] = {
+      {"onnx.Transpose", lowerTranspose},
+      {"onnx.Concat", lowerConcat},
+      {"onnx.Split", lowerSplit},
+      {"onnx.Slice", lowerSlice},
+      {"onnx.Tile", lowerTile},
+      {"onnx.Expand", lowerExpand},
+      {"onnx.DepthToSpace", lowerDepthToSpace},
+      {"onnx.SpaceToDepth", lowerSpaceToDepth},
+      {"onnx.Trilu", lowerTrilu},
+      {"onnx.ReverseSequence", lowerReverseSequence},
+  };
+  for (auto [name, fn] : lowerings)
+    table[name] = fn;
+  registerViewLowerings(table);
+  registerPadLowerings(table);
+}

@@ -1,0 +1,149 @@
+//===- Views.cpp - operators that keep the elements, and host-side shapes -===//
+//
+// Reshape and its kin move no data. Shape and Size are scalars of the host program.
+//===----------------------------------------------------------------------===//
+#include "optc/passes/lowering/LoweringUtils.h"
+#include "optc/passes/lowering/Movement.h"
+
+using namespace mlir;
+using namespace optc;
+
+static LogicalResult lowerView(Operation *op, Lowering &l) {
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value data = op->getOperand(0), result = op->getResult(0);
+  l.set(result, l.view(l.get(data), l.elem(data), l.dims(result)));
+  return success();
+}
+
+/// The product of sizes.
+static Value elements(Lowering &l, ArrayRef<Dim> dims) {
+  IndexMath m{l.b, l.loc};
+  Value n = m.cst(1);
+  for (Dim d : dims)
+    n = m.mul(n, l.index(d));
+  return n;
+}
+
+/// Reshape may be given sizes that do not fit: that is an error of the run.
+static LogicalResult lowerReshape(Operation *op, Lowering &l) {
+  if (failed(requireRanked(op, l)))
+    return failure();
+  Value data = op->getOperand(0), result = op->getResult(0);
+  SmallVector<Dim> from = llvm::to_vector(l.dims(data)), to = llvm::to_vector(l.dims(result));
+  // Equal sizes cancel; what is left is compared at run time.
+  SmallVector<Dim> restFrom, restTo = to;
+  for (Dim d : from) {
+    auto it = llvm::find(restTo, d);
+    if (it == restTo.end())
+      restFrom.push_back(d);
+    else
+      restTo.erase(it);
+  }
+  if (!restFrom.empty() || !restTo.empty()) {
+    bool allKnown = llvm::all_of(from, [](Dim d) { return knownSize(d).has_value(); }) &&
+                    llvm::all_of(to, [](Dim d) { return knownSize(d).has_value(); });
+    if (!allKnown) {
+      IndexMath m{l.b, l.loc};
+      Value fits = m.eq(elements(l, from), elements(l, to));
+      for (Dim d : restTo)
+        if (!knownSize(d))
+          fits = m.all(fits, m.ge(l.index(d), m.cst(0)));
+      l.check(fits, "the new shape has another number of elements than the input");
+    } else {
+      auto product = [](ArrayRef<Dim> dims) {
+        uint64_t n = 1;
+        for (Dim d : dims)
+          n *= static_cast<uint64_t>(*knownSize(d));
+        return n;
+      };
+      if (product(from) != product(to))
+        return unsupported(op, "the new shape has " + Twine(product(to)) + " elements, the input " + Twine(product(from)));
+    }
+  }
+  l.set(result, l.view(l.get(data), l.elem(data), to));
+  return success();
+}
+
+static LogicalResult lowerIdentity(Operation *op, Lowering &l) {
+  l.set(op->getResult(0), l.get(op->getOperand(0)));
+  return success();
+}
+
+static Value sizesAsTensor(Lowering &l, ArrayRef<Value> sizes, bool scalar) {
+  Type i64 = l.b.getI64Type();
+  SmallVector<Value> values;
+  for (Value size : sizes)
+    values.push_back(l.b.createOrFold<arith::IndexCastOp>(l.loc, i64, size));
+  SmallVector<int64_t> shape;
+  if (!scalar)
+    shape.push_back(values.size());
+  return tensor::FromElementsOp::create(l.b, l.loc, RankedTensorType::get(shape, i64), values);
+}
+
+static LogicalResult lowerShape(Operation *op, Lowering &l) {
+  if (failed(requireRanked(op, l)))
+    return failure();
+  auto shape = cast<onnx::ShapeOp>(op);
+  int64_t rank = l.rank(shape.getData());
+  auto bound = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
+  int64_t start = bound(shape.getStart()), end = shape.getEnd() ? bound(*shape.getEnd()) : rank;
+  ArrayRef<Dim> dims = l.dims(shape.getData());
+  SmallVector<Value> sizes = l.indices(start < end ? dims.slice(start, end - start) : ArrayRef<Dim>());
+  l.set(shape.getResult(), sizesAsTensor(l, sizes, /*scalar=*/false));
+  return success();
+}
+
+static LogicalResult lowerSize(Operation *op, Lowering &l) {
+  if (failed(requireRanked(op, l)))
+    return failure();
+  l.set(op->getResult(0), sizesAsTensor(l, elements(l, l.dims(op->getOperand(0))), /*scalar=*/true));
+  return success();
+}
+
+static LogicalResult lowerConstant(Operation *op, Lowering &l) {
+  auto constant = cast<onnx::ConstantOp>(op);
+  l.set(constant.getOutput(), l.constant(constant.getValue(), l.elem(constant.getOutput())));
+  return success();
+}
+
+static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
+  if (failed(requireRanked(op, l)))
+    return failure();
+  auto fill = cast<onnx::ConstantOfShapeOp>(op);
+  Value result = fill.getOutput();
+  Type elem = l.elem(result);
+  SmallVector<Dim> dims = llvm::to_vector(l.dims(result));
+  IndexMath m{l.b, l.loc};
+  for (Dim d : dims)
+    if (!knownSize(d))
+      l.check(m.ge(l.index(d), m.cst(0)), "a size of the shape is negative");
+  ElementsAttr value = fill.getValueAttr();
+  if (!value) {
+    ScalarOps s{l.b, l.loc, elem};
+    l.set(result, l.generate("constant_of_shape", elem, dims, [&](OpBuilder &b, Location loc, ValueRange) {
+      return ScalarOps{b, loc, elem}.constant(0);
+    }));
+    return success();
+  }
+  Value source = l.constant(value, elem);
+  Type raw = Lowering::storageType(elem);
+  SmallVector<Value> first(cast<ShapedType>(source.getType()).getRank());
+  for (Value &i : first)
+    i = l.constIndex(0);
+  l.set(result, l.generate("constant_of_shape", raw, dims, [&](OpBuilder &b, Location loc, ValueRange) {
+    return l.load(b, loc, source, raw, first);
+  }));
+  return success();
+}
+
+void optc::registerViewLowerings(LoweringTable &table) {
+  for (StringRef name : {"onnx.Flatten", "onnx.Squeeze", "onnx.Unsqueeze"})
+    table[name] = lowerView;
+  table["onnx.Reshape"] = lowerReshape;
+  table["onnx.Identity"] = lowerIdentity;
+  table["onnx.Shape"] = lowerShape;
+  table["onnx.Size"] = lowerSize;
+  table["onnx.Constant"] = lowerConstant;
+  table["onnx.ConstantOfShape"] = lowerConstantOfShape;
+}
