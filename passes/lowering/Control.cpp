@@ -246,7 +246,7 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
   ValueRange operands = op.getInitialStateAndScanInputs();
   int64_t numInputs = op.getNumScanInputs();
   if (numInputs < 1 || numInputs > static_cast<int64_t>(operands.size()) || body.getNumArguments() != operands.size() ||
-      yield->getNumOperands() != op.getNumResults() || op.getNumResults() + numInputs < operands.size())
+      yield->getNumOperands() != op.getNumResults() || op.getNumResults() + static_cast<size_t>(numInputs) < operands.size())
     return unsupported(op, "attribute num_scan_inputs " + Twine(numInputs) + " does not fit the " + Twine(operands.size()) +
                                " inputs and the body");
   size_t states = operands.size() - numInputs;
@@ -280,13 +280,14 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
       l.set(arg, value);
     for (auto [i, input] : llvm::enumerate(inputs)) {
       Value arg = body.getArgument(states + i), t = iteration;
+      int64_t axis = axes[i];
       if (entry(op.getScanInputDirections(), i))
         t = arith::SubIOp::create(l.b, l.loc, last, iteration);
       SmallVector<Dim> dims = llvm::to_vector(l.dims(input));
-      dims.erase(dims.begin() + axes[i]);
+      dims.erase(dims.begin() + axis);
       Value slice = moveElements(l, "scan_slice", rawInput(l, input), dims, [&](OpBuilder &, Location, ValueRange at) {
         SmallVector<Value> from = llvm::to_vector(at);
-        from.insert(from.begin() + axes[i], t);
+        from.insert(from.begin() + axis, t);
         return from;
       });
       if (failed(setAs(op, l, arg, slice)))

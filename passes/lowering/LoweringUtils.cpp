@@ -64,6 +64,35 @@ ValueRange optc::callLibrary(Lowering &l, kernel::LibraryFn fn, ValueRange opera
       .getResults();
 }
 
+int64_t optc::expectedRank(Lowering &l, Value onnxValue) { return isRanked(l, onnxValue) ? l.rank(onnxValue) : -1; }
+
+LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<int64_t> params, ValueRange results) {
+  SmallVector<Value> lowered;
+  SmallVector<Type> operandElems, types, resultElems;
+  for (Value v : operands) {
+    lowered.push_back(v ? l.get(v) : kernel::AbsentOp::create(l.b, l.loc, l.b.getNoneType()).getResult());
+    operandElems.push_back(v && isa<RankedTensorType>(lowered.back().getType()) ? elementType(v) : Type());
+  }
+  for (Value v : results) {
+    bool tensor = isRanked(l, v);
+    resultElems.push_back(elementType(v));
+    types.push_back(tensor ? Type(RankedTensorType::get(SmallVector<int64_t>(l.rank(v), ShapedType::kDynamic),
+                                                        Lowering::storageType(l.elem(v))))
+                           : Type(kernel::ValueType::get(l.b.getContext())));
+  }
+  ValueRange made = callLibrary(l, fn, lowered, operandElems, types, resultElems, params);
+  IndexMath m{l.b, l.loc};
+  for (auto [v, value] : llvm::zip(results, made)) {
+    if (isRanked(l, v))
+      for (auto [axis, d] : llvm::enumerate(l.dims(v)))
+        if (std::optional<int64_t> size = knownSize(d))
+          l.check(m.eq(tensor::DimOp::create(l.b, l.loc, value, axis), m.cst(*size)),
+                  "axis " + Twine(axis) + " of the result must have size " + Twine(*size));
+    l.set(v, value);
+  }
+  return success();
+}
+
 Value optc::convertLowered(Operation *op, Lowering &l, Value lowered, Type elem, Type type) {
   Type from = lowered.getType();
   if (from == type)
@@ -77,8 +106,19 @@ Value optc::convertLowered(Operation *op, Lowering &l, Value lowered, Type elem,
   }
   // Copies: the life of a value in the runtime is not that of a buffer of the host program.
   int64_t rank = toTensor ? toTensor.getRank() : -1, dtype = elem ? onnx::dataTypeOf(elem) : 0;
-  return callLibrary(l, kernel::LibraryFn::value_copy, lowered, {fromTensor ? elem : Type()}, type, {toTensor ? elem : Type()},
-                     {dtype, rank})[0];
+  Type result = type;
+  if (toTensor) // The sizes are those of the value.
+    result = RankedTensorType::get(SmallVector<int64_t>(rank, ShapedType::kDynamic), toTensor.getElementType());
+  Value copy = callLibrary(l, kernel::LibraryFn::value_copy, lowered, {fromTensor ? elem : Type()}, result, {toTensor ? elem : Type()},
+                     {dtype, rank, /*must exist=*/toTensor ? 1 : 0})[0];
+  if (!toTensor)
+    return copy;
+  IndexMath m{l.b, l.loc};
+  for (auto [axis, size] : llvm::enumerate(toTensor.getShape()))
+    if (!ShapedType::isDynamic(size))
+      l.check(m.eq(tensor::DimOp::create(l.b, l.loc, copy, axis), m.cst(size)),
+              "axis " + Twine(axis) + " must have size " + Twine(size));
+  return copy.getType() == type ? copy : tensor::CastOp::create(l.b, l.loc, type, copy).getResult();
 }
 
 Lowering::Input optc::rawInput(Lowering &l, Value onnxValue) {

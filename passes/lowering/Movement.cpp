@@ -38,7 +38,9 @@ static LogicalResult lowerTranspose(Operation *o, Lowering &l) {
       return failure();
     axis = *normal;
   }
-  if (!isPermutationVector(perm) || static_cast<int64_t>(perm.size()) != rank)
+  SmallVector<int64_t> sorted = perm;
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
     return unsupported(op, "attribute perm is not a permutation of the axes of the input");
   Lowering::Input in = rawInput(l, data);
   if (keepsOrder(perm, in.dims)) {

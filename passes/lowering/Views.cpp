@@ -120,7 +120,6 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
       l.check(m.ge(l.index(d), m.cst(0)), "a size of the shape is negative");
   ElementsAttr value = fill.getValueAttr();
   if (!value) {
-    ScalarOps s{l.b, l.loc, elem};
     l.set(result, l.generate("constant_of_shape", elem, dims, [&](OpBuilder &b, Location loc, ValueRange) {
       return ScalarOps{b, loc, elem}.constant(0);
     }));
