@@ -84,6 +84,12 @@ def LowerKernels : Pass<"optc-lower-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
 }
 
+def ExpandMath : Pass<"optc-expand-math", "::mlir::func::FuncOp"> {
+  let summary = "f32 exp, log, tanh and erf as straight-line arithmetic that vectorises";
+  let statistics = [Statistic<"expanded", "num-expanded", "math ops expanded">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def KernelToLLVM : Pass<"optc-kernel-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower the kernel dialect to calls of the runtime and to the dispatch ABI";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
