@@ -115,6 +115,8 @@ public:
   // ---- sizes on the host ----
   mlir::Value index(Dim dim);   ///< SSA index value of a symbolic size, at the current point, reused where it dominates
   mlir::Value constIndex(int64_t v);
+  /// Gives a size that inference left open (a leaf of the result being lowered) its value.
+  void bind(Dim dim, mlir::Value value) { scopes.back()[dim] = value; }
   llvm::SmallVector<mlir::Value> indices(llvm::ArrayRef<Dim> dims);
   /// Element `i` of a small integer tensor as host index value (known or read at run time).
   mlir::Value hostIndex(mlir::Value onnxValue, int64_t i);
