@@ -104,7 +104,7 @@ def DispatchOp : KernelOp<"dispatch", [SingleBlockImplicitTerminator<"::optc::ke
 def YieldOp : KernelOp<"yield", [Pure, Terminator, ParentOneOf<["DispatchOp"]>]> {
   let summary = "ends a dispatch with the values of its results";
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">]; // for the implicit terminator
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
