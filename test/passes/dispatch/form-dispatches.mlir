@@ -5,7 +5,7 @@
 
 // The sizes of the result come from its tensor.empty.
 // CHECK-LABEL: func.func @relu
-// CHECK: %[[R:.*]] = kernel.dispatch "relu" [%{{.*}}] -> tensor<?x4xf32>
+// CHECK: %[[R:.*]] = kernel.dispatch "relu"[%{{.*}}] -> tensor<?x4xf32>
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x4xf32>)
 // CHECK: kernel.yield
 // CHECK: return %[[R]]
@@ -23,7 +23,7 @@ func.func @relu(%x: tensor<?x4xf32>, %n: index) -> tensor<?x4xf32> {
 
 // The start of a reduction moves into its dispatch.
 // CHECK-LABEL: func.func @sum
-// CHECK: kernel.dispatch "generic" [] -> tensor<3xf32>
+// CHECK: kernel.dispatch "generic"[] -> tensor<3xf32>
 // CHECK: linalg.fill
 // CHECK: linalg.generic
 // CHECK-NOT: linalg.fill

@@ -1,7 +1,8 @@
 // RUN: optc-opt %s -split-input-file -optc-plan | FileCheck %s
 
 // A chain of three buffers needs two places; the last result is computed straight into the output.
-// CHECK: func.func @host_main(%{{.*}}: !llvm.ptr) -> i32 attributes {{{.*}}kernel.arena_bytes = 128
+// CHECK-LABEL: func.func @host_main
+// CHECK-SAME: kernel.arena_bytes = 128
 // CHECK: %[[IN:.*]] = kernel.input 0
 // CHECK: %[[A:.*]] = kernel.arena 0
 // CHECK: kernel.launch @k0_neg tiles {{.*}} buffers(%[[IN]], %[[A]])

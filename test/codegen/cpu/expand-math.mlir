@@ -1,0 +1,22 @@
+// RUN: optc-opt %s -optc-expand-math | FileCheck %s
+
+// CHECK-LABEL: func.func @f32
+// CHECK-NOT: math.
+// CHECK: return
+func.func @f32(%x: f32) -> (f32, f32, f32, f32) {
+  %0 = math.exp %x : f32
+  %1 = math.log %x : f32
+  %2 = math.tanh %x : f32
+  %3 = math.erf %x : f32
+  return %0, %1, %2, %3 : f32, f32, f32, f32
+}
+
+// Negative: double precision and other functions are libm's.
+// CHECK-LABEL: func.func @others
+// CHECK: math.exp %{{.*}} : f64
+// CHECK: math.sin
+func.func @others(%x: f64, %y: f32) -> (f64, f32) {
+  %0 = math.exp %x : f64
+  %1 = math.sin %y : f32
+  return %0, %1 : f64, f32
+}

@@ -1,0 +1,29 @@
+// RUN: optc-opt %s -optc-kernel-to-llvm | FileCheck %s
+
+// The host program calls the runtime; a kernel gets a wrapper of the dispatch ABI.
+// CHECK-DAG: llvm.func hidden @optc_rt_launch
+// CHECK-DAG: llvm.mlir.global external hidden constant @optc_weights
+// CHECK: func.func @host_main(%[[H:.*]]: !llvm.ptr) -> i32
+// CHECK: llvm.call @optc_rt_input(%[[H]],
+// CHECK: llvm.mlir.addressof @optc_weights
+// CHECK: llvm.call @optc_rt_check(%[[H]],
+// CHECK: llvm.call @optc_rt_launch(%[[H]],
+// CHECK: func.func private @k(%[[D:.*]]: !llvm.ptr)
+// CHECK: call @k_body
+// CHECK: func.func private @k_body({{.*}}llvm.noalias
+// CHECK-NOT: kernel.
+func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
+  %z = arith.constant 0 : i32
+  %t = arith.constant 4 : index
+  %x = kernel.input 0
+  %w = kernel.weight_ptr 64
+  %ok = arith.cmpi ne, %t, %t : index
+  kernel.check %ok, "node 'a': sizes do not broadcast"
+  %o = kernel.output 0[%t]
+  kernel.launch @k tiles %t buffers(%x, %w, %o) scalars(%t : index) scratch 0
+  return %z : i32
+}
+func.func private @k(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr, %c: !llvm.ptr, %n: index, %first: index, %last: index)
+    attributes {kernel.entry = 3 : i64, kernel.tile = 0 : i64} {
+  return
+}
