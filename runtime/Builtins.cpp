@@ -4,6 +4,7 @@
 // round to nearest even. Floats are taken and returned the way LLVM 22 passes half on x86-64: in an SSE register.
 //
 //===----------------------------------------------------------------------===//
+#include "ops/Common.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -80,3 +81,10 @@ OPTC_BUILTIN __bf16 __truncsfbf2(float x) { return bits<__bf16>(truncate<23, 8, 
 OPTC_BUILTIN __bf16 __truncdfbf2(double x) { return bits<__bf16>(truncate<52, 11, 7, 8>(bits<uint64_t>(x))); }
 OPTC_BUILTIN float __extendbfsf2(__bf16 x) { return bits<float>(uint32_t(bits<uint16_t>(x)) << 16); }
 #endif
+
+// The same for the operators, by bits.
+float optc::rt::halfToFloat(uint16_t x) { return bits<float>(extendHalf(x)); }
+uint16_t optc::rt::floatToHalf(float x) { return truncate<23, 8, 10, 5>(bits<uint32_t>(x)); }
+uint16_t optc::rt::doubleToHalf(double x) { return truncate<52, 11, 10, 5>(bits<uint64_t>(x)); }
+uint16_t optc::rt::floatToBfloat(float x) { return truncate<23, 8, 7, 8>(bits<uint32_t>(x)); }
+uint16_t optc::rt::doubleToBfloat(double x) { return truncate<52, 11, 7, 8>(bits<uint64_t>(x)); }

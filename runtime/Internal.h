@@ -111,7 +111,8 @@ struct optc_host {
   optc::rt::Buffer scratch;  // workers * scratch bytes
   optc::rt::Buffer *outputs; // one per output, the context's own
   optc::rt::Retired retired;
-  optc::rt::Pool pools[2];   // string bytes, sequences, shapes of outputs: of this run and of the one before
+  int64_t *shapes; // per output two of OPTC_MAX_RANK sizes: of this run and of the one before
+  optc::rt::Pool pools[2];   // string bytes and sequences of this run and of the one before
   int32_t currentPool;
   optc::rt::Buffer typed; // values of the typed C interface
   // State of a run.

@@ -123,6 +123,11 @@ void *Pool::alloc(size_t bytes) {
     auto *b = static_cast<Block *>(allocAligned(size));
     if (!b)
       return nullptr;
+    if (head && bytes > head->size / 4) { // a block of its own; the current one keeps its room
+      *b = {head->next, header + bytes, size};
+      head->next = b;
+      return reinterpret_cast<char *>(b) + header;
+    }
     *b = {head, header, size};
     head = b;
     at = header;

@@ -91,6 +91,7 @@ void optc::rt::contextDestroyImpl(optc_context *h) {
   free(h->bound);
   free(h->symbols);
   free(h->unpacked);
+  free(h->shapes);
   free(h->state);
   freeAligned(h->typed.data);
   free(const_cast<optc_model *>(h->owned));
@@ -125,7 +126,8 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
   h->symbols = zeroed<int64_t>(d->num_symbols);
   h->unpacked = zeroed<void *>(d->num_inputs);
   h->state = zeroed<optc_host::Output>(d->num_outputs);
-  bool ok = h->arena && h->outputs && h->bound && h->symbols && h->unpacked && h->state;
+  h->shapes = static_cast<int64_t *>(calloc(size_t(d->num_outputs) * 2 + 1, sizeof(int64_t) * OPTC_MAX_RANK));
+  bool ok = h->shapes && h->arena && h->outputs && h->bound && h->symbols && h->unpacked && h->state;
   if (ok && h->workers > 1 && !h->options.parallel_for) {
     h->pool = createPool(h->workers);
     ok = h->pool != nullptr;

@@ -146,8 +146,8 @@ static void checkTensor(optc_host *h, const optc_io_desc &io, const optc_value &
     else if (bound != t.shape[d]) {
       const char *const *names = h->model->desc->symbols;
       fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s: dimension %d ('%s') is %lld, but an earlier input made '%s' %lld", io.name,
-                  shapeText(t.ndim, t.shape).text, d, names ? names[-1 - want] : "?", (long long)t.shape[d], names ? names[-1 - want] : "?",
-                  (long long)bound);
+           shapeText(t.ndim, t.shape).text, d, names ? names[-1 - want] : "?", (long long)t.shape[d], names ? names[-1 - want] : "?",
+           (long long)bound);
     }
   }
 }
@@ -173,7 +173,7 @@ static void bindSequence(optc_host *h, const optc_io_desc &io, const optc_value 
     normalizeTensor(h, io.name, v.items[i], out.items[i]);
     if (io.dtype && out.items[i].dtype != io.dtype)
       fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, the model takes %s", io.name, (long long)i,
-                  optc_dtype_name(out.items[i].dtype), optc_dtype_name(io.dtype));
+           optc_dtype_name(out.items[i].dtype), optc_dtype_name(io.dtype));
   }
 }
 
@@ -228,6 +228,9 @@ void optc::rt::checkOutputs(optc_host *h, int32_t count) {
     h->state[i] = {};
     optc_value &v = h->results[i];
     const char *name = d->outputs[i].name;
+    // What an earlier run left in the value is no buffer of the caller.
+    if (!isTensor(v) || (v.tensor.data && v.tensor.data == h->outputs[i].data))
+      v = optc_value{};
     // Memory of the context that comes back as an input: keep it for this run, let it go with the pool's next turn.
     Buffer &own = h->outputs[i];
     if (own.data)
@@ -239,9 +242,8 @@ void optc::rt::checkOutputs(optc_host *h, int32_t count) {
         }
     if (v.kind == OPTC_NONE)
       continue;
-    if (!isTensor(v) || d->outputs[i].kind == 1 || d->outputs[i].kind == 3)
-      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': a caller's buffer must be a tensor and the output one too; pass kind OPTC_NONE instead of %s",
-                  name, kindName(v.kind));
+    if (d->outputs[i].kind)
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is a sequence or an optional: pass a value of kind OPTC_NONE instead of %s", name, kindName(v.kind));
     optc_dltensor &t = v.tensor;
     if (!v.dtype)
       v.dtype = v.kind == OPTC_STRINGS ? optc_dtype(OPTC_STRING) : dtypeFromDL(t.dtype);
@@ -293,7 +295,7 @@ static void *placeOutput(optc_host *h, int32_t index, optc_dtype dtype, int32_t 
   void *data = asks ? h->run->allocate(h->run->allocate_user, index, size_t(bytes ? bytes : 1), kAlign) : h->outputs[index].reserve(size_t(bytes));
   if (!data)
     fail(h, OPTC_OUT_OF_MEMORY, "output '%s': %s %lld bytes", name, asks ? "the caller's allocator refused" : "out of memory for", (long long)bytes);
-  auto *shape = static_cast<int64_t *>(runAlloc(h, int64_t(sizeof(int64_t)) * (rank ? rank : 1)));
+  int64_t *shape = h->shapes + (size_t(index) * 2 + size_t(h->currentPool)) * OPTC_MAX_RANK;
   for (int32_t i = 0; i < rank; ++i)
     shape[i] = dims[i];
   v = optc_value_tensor(dtype, rank, shape, data);
@@ -405,8 +407,6 @@ int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *val
   }
   if (h->state[index].written)
     fail(h, OPTC_RUN_FAILED, "output '%s' is set twice", io.name);
-  if (isTensor(v))
-    fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s: pass a value of kind OPTC_NONE for it", io.name, optional ? "an optional" : "a sequence");
   h->state[index].written = true;
   optc_value *place = &v;
   if (optional) {

@@ -25,6 +25,7 @@
  *    input of the next run). A value with kind OPTC_TENSOR and data is the caller's
  *    buffer: its shape must be what the model computes, it must be contiguous and
  *    must not overlap an input. Bytes of output strings always belong to the context.
+ *    A value that an earlier run filled with the context's memory counts as OPTC_NONE.
  *===----------------------------------------------------------------------===*/
 #ifndef OPTC_RUNTIME_OPTC_H
 #define OPTC_RUNTIME_OPTC_H
