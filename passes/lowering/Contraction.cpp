@@ -13,6 +13,26 @@ Type optc::accumulatorOf(Type elem) {
   return narrow && narrow.getWidth() < 32 ? Float32Type::get(elem.getContext()) : elem;
 }
 
+void optc::require(Lowering &l, Value condition, const Twine &message) {
+  if (getConstantIntValue(condition).value_or(0) == 0)
+    l.check(condition, message);
+}
+
+void optc::requireEqual(Lowering &l, Dim x, Dim y, const Twine &message) {
+  if (x != y)
+    require(l, IndexMath{l.b, l.loc}.eq(l.index(x), l.index(y)), message);
+}
+
+void optc::requireBroadcast(Lowering &l, ArrayRef<Dim> dims, ArrayRef<Dim> out, const Twine &message) {
+  IndexMath m{l.b, l.loc};
+  for (auto [x, y] : llvm::zip(llvm::reverse(dims), llvm::reverse(out))) {
+    if (x == y || isConst(x, 1))
+      continue;
+    Value size = l.index(x);
+    require(l, l.b.createOrFold<arith::OrIOp>(l.loc, m.eq(size, m.c(1)), m.eq(size, l.index(y))), message);
+  }
+}
+
 ContractBody optc::multiplyAdd(Type aElem, Type bElem, Type accElem) {
   return [=](OpBuilder &b, Location loc, ValueRange in, Value acc) -> Value {
     auto widened = [&](Value v, Type elem) {
@@ -53,6 +73,7 @@ static Batch alignBatch(Lowering &l, Lowering::Input in, size_t matrixAxes, Arra
       expand = true;
   }
   if (expand) {
+    requireBroadcast(l, ArrayRef(in.dims).take_front(count), batch, "the batch axes do not broadcast");
     SmallVector<Dim> full(batch.begin(), batch.end());
     llvm::append_range(full, ArrayRef(in.dims).take_back(matrixAxes));
     in.lowered = l.elementwise(in, in.elem, full, [](OpBuilder &, Location, ValueRange v) { return v[0]; });
@@ -76,6 +97,7 @@ static Batch alignBatch(Lowering &l, Lowering::Input in, size_t matrixAxes, Arra
 
 Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lowering::Input b, Type outElem, SmallVector<Dim> outDims) {
   Type accElem = accumulatorOf(outElem);
+  requireEqual(l, a.dims.back(), b.dims[b.dims.size() - (b.dims.size() > 1 ? 2 : 1)], "the inner sizes of the product differ");
   size_t aMatrix = std::min<size_t>(a.dims.size(), 2), bMatrix = std::min<size_t>(b.dims.size(), 2);
   bool hasM = aMatrix == 2, hasN = bMatrix == 2;
   SmallVector<Dim> batch(outDims.begin(), outDims.end() - (hasM + hasN));
@@ -211,6 +233,7 @@ Lowering::Input optc::padded(Lowering &l, const Window &w, Lowering::Input x, ll
 Value optc::convolve(Lowering &l, const Window &w, Lowering::Input x, Lowering::Input weights, int64_t group, Type accElem,
                      const ContractBody &body) {
   size_t rank = w.rank();
+  requireEqual(l, x.dims[1], scaleDim(l, weights.dims[1], group), "the channels of X are not those of W times group");
   Dim channels = weights.dims[1], filters = divideDim(l, weights.dims[0], group);
   Dim groups = constDim(l, group);
   SmallVector<Dim> spatial(x.dims.begin() + 2, x.dims.end()), kernel = w.kernel, out = w.out;

@@ -8,6 +8,12 @@ namespace optc {
 /// The element type that sums of products of `elem` are kept in: f32 for narrow floats, else `elem`.
 mlir::Type accumulatorOf(mlir::Type elem);
 
+/// Run-time checks that cost nothing where the sizes are known to fit.
+void require(Lowering &l, mlir::Value condition, const llvm::Twine &message);
+void requireEqual(Lowering &l, Dim x, Dim y, const llvm::Twine &message);
+/// Every size of `dims` is 1 or that of `out`, right-aligned.
+void requireBroadcast(Lowering &l, llvm::ArrayRef<Dim> dims, llvm::ArrayRef<Dim> out, const llvm::Twine &message);
+
 using ContractBody = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange in, mlir::Value acc)>;
 /// acc + a * b in the type of `accElem`. Without an accumulator (no reduction) just the product.
 ContractBody multiplyAdd(mlir::Type aElem, mlir::Type bElem, mlir::Type accElem);
@@ -21,6 +27,9 @@ mlir::Value matmulProduct(Lowering &l, llvm::StringRef label, Lowering::Input a,
 
 /// MaxRoiPool and RoiAlign, part of the pool family.
 void registerRoiLowerings(LoweringTable &table);
+
+/// DFT, STFT and MelWeightMatrix.
+void registerSignalLowerings(LoweringTable &table);
 
 /// onnx.Einsum.
 llvm::LogicalResult lowerEinsum(mlir::Operation *op, Lowering &l);

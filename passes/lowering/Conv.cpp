@@ -15,6 +15,7 @@ static Value withBias(Lowering &l, Value sum, Type accElem, Value bias, Type ele
   if (!bias)
     return convertElements(l, sum, accElem, elem, dims);
   Type biasElem = l.elem(bias);
+  requireEqual(l, l.dims(bias)[0], dims[1], "the bias has another length than the result has channels");
   SmallVector<Dim> column(dims.size() - 1, constDim(l, 1));
   column[0] = l.dims(bias)[0];
   Lowering::Input b{l.view(l.get(bias), biasElem, column), biasElem, column};
@@ -32,6 +33,21 @@ static LogicalResult checkGroups(Operation *op, Dim channels, Dim filters, int64
   return success();
 }
 
+/// The attribute kernel_shape, from which the result's sizes come, must be what W has.
+static LogicalResult checkKernelShape(Operation *op, Lowering &l, ArrayRef<Dim> wDims) {
+  auto shape = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
+  if (!shape || shape.empty())
+    return success();
+  if (shape.size() + 2 != static_cast<int64_t>(wDims.size()))
+    return unsupported(op, "attribute 'kernel_shape' has " + Twine(shape.size()) + " values, but W has " + Twine(wDims.size() - 2) + " spatial axes");
+  for (auto [want, have] : llvm::zip(shape.asArrayRef(), wDims.drop_front(2))) {
+    if (std::optional<int64_t> size = constOf(have); size && *size != want)
+      return unsupported(op, "attribute 'kernel_shape' has the value " + Twine(want) + " where W has the size " + Twine(*size));
+    requireEqual(l, have, constDim(l, want), "the sizes of W are not those of kernel_shape");
+  }
+  return success();
+}
+
 static LogicalResult lowerConv(Operation *op, Lowering &l) {
   auto conv = cast<onnx::ConvOp>(op);
   SmallVector<Dim> xDims = llvm::to_vector(l.dims(conv.getX())), wDims = llvm::to_vector(l.dims(conv.getW())),
@@ -45,8 +61,8 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   if (failed(window))
     return failure();
   Type elem = l.elem(conv.getY()), accElem = accumulatorOf(elem);
-  IndexMath m{l.b, l.loc};
-  l.check(m.eq(l.index(xDims[1]), m.mul(l.index(wDims[1]), group)), "the channels of X are not those of W times group");
+  if (failed(checkKernelShape(op, l, wDims)))
+    return failure();
   Lowering::Input x = padded(l, *window, l.input(conv.getX()), [](ScalarOps s) { return s.constant(0); });
   Value sum = convolve(l, *window, x, l.input(conv.getW()), group, accElem, multiplyAdd(elem, elem, accElem));
   l.set(conv.getY(), withBias(l, sum, accElem, conv.getB(), elem, out));
@@ -129,7 +145,11 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
 
   // columns[n, g, m, k, i] = sum over c of X[n, g, c, i] * W[g, c, m, k], then every output gathers its columns.
   Type elem = l.elem(conv.getY()), accElem = accumulatorOf(elem);
-  l.check(m.eq(l.index(xDims[1]), l.index(wDims[0])), "the channels of X and W differ");
+  requireEqual(l, xDims[1], wDims[0], "the channels of X and W differ");
+  if (failed(checkKernelShape(op, l, wDims)))
+    return failure();
+  if (conv.getB())
+    requireEqual(l, l.dims(conv.getB())[0], out[1], "the bias has another length than the result has channels");
   Dim groups = constDim(l, group), channels = divideDim(l, xDims[1], group), filters = wDims[1];
   Dim positions = productOf(l, in), taps = productOf(l, kernel);
   Dim rows = mulDims(l, filters, taps);
@@ -171,12 +191,12 @@ static LogicalResult lowerCol2Im(Operation *op, Lowering &l) {
     int64_t pad = pads && !pads->empty() ? (*pads)[i] + (*pads)[rank + i] : 0;
     Value span = m.add(m.mul(m.add(kernel[i], -1), window->dilations[i]), 1);
     Value room = m.sub(m.add(l.index(spatial[i]), pad), span);
-    l.check(m.both(m.le(m.c(1), kernel[i]), m.le(m.c(0), room)), "image_shape is smaller than a block");
+    require(l, m.both(m.le(m.c(1), kernel[i]), m.le(m.c(0), room)), "image_shape is smaller than a block");
     blocks.push_back(m.add(m.div(room, window->strides[i]), 1));
     taps = m.mul(taps, kernel[i]);
     positions = m.mul(positions, blocks[i]);
   }
-  l.check(m.both(m.eq(m.mul(l.index(out[1]), taps), l.index(inDims[1])), m.eq(positions, l.index(inDims[2]))),
+  require(l, m.both(m.eq(m.mul(l.index(out[1]), taps), l.index(inDims[1])), m.eq(positions, l.index(inDims[2]))),
           "the input has other sizes than image_shape and block_shape ask for");
   // The input stays flat, [n, c * taps, positions]: the sizes of blocks may be known at run time only.
   Value x = l.get(col2im.getInput());
@@ -258,12 +278,14 @@ static LogicalResult lowerDeformConv(Operation *op, Lowering &l) {
   SmallVector<Value> sizes = l.indices(tail(xDims, 2)), kernelSizes = l.indices(kernel);
   Value taps = l.index(productOf(l, kernel)), perGroup = l.index(divideDim(l, xDims[1], offsetGroup));
   Value x = l.get(conv.getX()), offset = l.get(conv.getOffset()), mask = l.get(conv.getMask());
-  l.check(host.eq(l.index(l.dims(conv.getOffset())[1]), host.mul(taps, offsetGroup * rank)), "offset does not have offset_group * kernel size * rank channels");
-  l.check(host.eq(l.index(xDims[1]), host.mul(l.index(wDims[1]), group)), "the channels of X are not those of W times group");
+  require(l, host.eq(l.index(l.dims(conv.getOffset())[1]), host.mul(taps, offsetGroup * rank)), "offset does not have offset_group * kernel size * rank channels");
+  requireEqual(l, xDims[1], scaleDim(l, wDims[1], group), "the channels of X are not those of W times group");
+  if (failed(checkKernelShape(op, l, wDims)))
+    return failure();
   for (size_t i = 0; i < rank; ++i)
-    l.check(host.eq(l.index(l.dims(conv.getOffset())[2 + i]), l.index(spatial[i])), "offset does not have the output's spatial sizes");
+    require(l, host.eq(l.index(l.dims(conv.getOffset())[2 + i]), l.index(spatial[i])), "offset does not have the output's spatial sizes");
   if (mask)
-    l.check(host.eq(l.index(l.dims(conv.getMask())[1]), host.mul(taps, offsetGroup)), "mask does not have offset_group * kernel size channels");
+    require(l, host.eq(l.index(l.dims(conv.getMask())[1]), host.mul(taps, offsetGroup)), "mask does not have offset_group * kernel size channels");
 
   // samples[n, c, k..., o...], then a convolution whose taps are an axis.
   SmallVector<Dim> sampled = {xDims[0], xDims[1]};

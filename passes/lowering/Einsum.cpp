@@ -132,10 +132,13 @@ void normalise(Lowering &l, Term &term, const DenseMap<Label, Dim> &sizes) {
   bool expand = false;
   for (auto [label, dim] : llvm::zip(term.labels, in.dims)) {
     Dim size = sizes.lookup(label);
+    if (label < kEllipsis && !isConst(dim, 1))
+      requireEqual(l, dim, size, "the sizes of a label differ");
     expand |= dim != size && !constOf(dim) && label >= kEllipsis;
     full.push_back(isConst(dim, 1) ? dim : size);
   }
   if (expand && !repeats) {
+    requireBroadcast(l, in.dims, full, "the axes of the ellipsis do not broadcast");
     in.lowered = l.elementwise(in, in.elem, full, [](OpBuilder &, Location, ValueRange v) { return v[0]; });
     in.dims = full;
   }

@@ -46,6 +46,7 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   };
   SmallVector<AffineMap> maps = {map(m, k, gemm.getTransA() != 0), map(k, n, gemm.getTransB() != 0), map(m, n, false)};
   Lowering::Input a = l.input(gemm.getA()), b = l.input(gemm.getB());
+  requireEqual(l, a.dims[gemm.getTransA() ? 0 : 1], b.dims[gemm.getTransB() ? 1 : 0], "the inner sizes of the product differ");
   Value product = l.contract("gemm", {a, b}, maps, {Iter::parallel, Iter::parallel, Iter::reduction}, accElem, out,
                              ScalarOps{l.b, l.loc, accElem}.constantInt(0), multiplyAdd(a.elem, b.elem, accElem));
   double alpha = gemm.getAlpha().convertToDouble(), beta = gemm.getBeta().convertToDouble();
@@ -57,8 +58,10 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
     return success();
   }
   SmallVector<Lowering::Input> inputs = {{product, accElem, out}};
-  if (c)
+  if (c) {
+    requireBroadcast(l, l.dims(c), out, "C does not broadcast to the result");
     inputs.push_back(l.input(c));
+  }
   Value y = l.elementwise(inputs, elem, out, [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
     // The product is in the accumulator's type, which has the compute type of `elem`.
     return affineSum({b, loc, accElem}, in[0], alpha, c ? in[1] : Value(), beta);
@@ -75,8 +78,7 @@ static LogicalResult lowerDet(Operation *op, Lowering &l) {
   if (dims.size() < 2)
     return unsupported(op, "the input must have rank 2 or more, but its rank is " + Twine(dims.size()));
   Value x = l.get(det.getX()), n = l.index(dims.back());
-  IndexMath host{l.b, l.loc};
-  l.check(host.eq(n, l.index(dims[dims.size() - 2])), "the matrices must be square");
+  requireEqual(l, dims.back(), dims[dims.size() - 2], "the matrices must be square");
   SmallVector<Value> batchSizes = l.indices(batch);
   Value last = n;
 

@@ -10,7 +10,7 @@ static LogicalResult checkRoi(Operation *op, Lowering &l, Value x, Value rois, i
   if (l.rank(x) != 4 || l.rank(rois) != 2)
     return unsupported(op, "X must have rank 4 and rois rank 2, but they have " + Twine(l.rank(x)) + " and " + Twine(l.rank(rois)));
   IndexMath m{l.b, l.loc};
-  l.check(m.eq(l.index(l.dims(rois)[1]), m.c(columns)), "rois must have " + Twine(columns) + " columns");
+  require(l, m.eq(l.index(l.dims(rois)[1]), m.c(columns)), "rois must have " + Twine(columns) + " columns");
   return success();
 }
 
@@ -54,7 +54,7 @@ static LogicalResult lowerMaxRoiPool(Operation *op, Lowering &l) {
     // A batch without images has nothing to read; its loops would not be empty.
     return ops.select(empty, ops.constant(0), best);
   });
-  l.check(IndexMath{l.b, l.loc}.lt(l.constIndex(0), sizes[0]), "X has no images");
+  require(l, IndexMath{l.b, l.loc}.lt(l.constIndex(0), sizes[0]), "X has no images");
   l.set(pool.getY(), y);
   return success();
 }
@@ -74,9 +74,9 @@ static LogicalResult lowerRoiAlign(Operation *op, Lowering &l) {
   Value rois = l.get(align.getRois()), batches = l.get(align.getBatchIndices());
   SmallVector<Value> sizes = l.indices(x.dims);
   IndexMath host{l.b, l.loc};
-  l.check(host.eq(l.index(l.dims(align.getRois())[0]), l.index(l.dims(align.getBatchIndices())[0])), "rois and batch_indices have different lengths");
+  require(l, host.eq(l.index(l.dims(align.getRois())[0]), l.index(l.dims(align.getBatchIndices())[0])), "rois and batch_indices have different lengths");
   for (Value size : sizes)
-    l.check(host.lt(host.c(0), size), "X has no elements");
+    require(l, host.lt(host.c(0), size), "X has no elements");
   double scale = align.getSpatialScale().convertToDouble();
   int64_t sampling = std::clamp<int64_t>(align.getSamplingRatio(), 0, kCoordinateLimit);
   int64_t pooled[] = {static_cast<int64_t>(align.getOutputHeight()), static_cast<int64_t>(align.getOutputWidth())};
