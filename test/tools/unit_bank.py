@@ -10,7 +10,7 @@ import bank
 
 def main():
     folder = os.path.join(bank.BIN, "unit")
-    programs = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    programs = sorted(n for n in os.listdir(folder) if not n.endswith(".so")) if os.path.isdir(folder) else []
     if not programs:
         print("unit: no tests yet")
         return bank.closing_line("unit", 0, 0, 1)
