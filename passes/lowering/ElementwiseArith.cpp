@@ -1,4 +1,5 @@
 //===- ElementwiseArith.cpp - arithmetic, comparisons, logic, selection ---===//
+#include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/Pointwise.h"
 
 using namespace mlir;
@@ -187,9 +188,7 @@ LogicalResult lowerClip(Operation *op, Lowering &l) {
 LogicalResult lowerEqual(Operation *op, Lowering &l) {
   if (!isa<onnx::StringType>(l.elem(op->getOperand(0))))
     return lowerPointwise<compare<&ScalarOps::eq>>(op, l);
-  SmallVector<Value> r = l.library(kernel::LibraryFn::string_equal, op->getOperands(), {}, op->getResults());
-  l.set(op->getResult(0), r[0]);
-  return success();
+  return callAndSet(l, kernel::LibraryFn::string_equal, op->getOperands(), {}, op->getResults());
 }
 
 const LoweringRow rows[] = {

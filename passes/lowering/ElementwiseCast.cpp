@@ -1,4 +1,5 @@
 //===- ElementwiseCast.cpp - Cast, CastLike, BitCast, Identity ------------===//
+#include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/Pointwise.h"
 
 using namespace mlir;
@@ -13,9 +14,9 @@ LogicalResult lowerCast(Operation *op, Lowering &l) {
     return success();
   }
   if (isa<onnx::StringType>(from) || isa<onnx::StringType>(to)) {
-    auto fn = isa<onnx::StringType>(to) ? kernel::LibraryFn::cast_to_string : kernel::LibraryFn::cast_from_string;
-    l.set(result, l.library(fn, {x}, {}, {result})[0]);
-    return success();
+    if (isa<onnx::StringType>(to))
+      return callAndSet(l, kernel::LibraryFn::cast_to_string, x, {}, result);
+    return callAndSet(l, kernel::LibraryFn::cast_from_string, x, {onnx::dataTypeOf(to)}, result);
   }
   if (isa<ComplexType>(from) || isa<ComplexType>(to))
     return unsupported(op, "casts between real and complex numbers, which ONNX does not define");

@@ -192,14 +192,6 @@ const LoweringRow rows[] = {
 
 void optc::registerMathLowerings(LoweringTable &table) { registerRows(table, rows); }
 
-LogicalResult optc::requireRanks(Operation *op, Lowering &l) {
-  auto ok = [&](Value v) { return isa<TensorType>(v.getType()) && l.shape(v).ranked; };
-  if (llvm::all_of(op->getOperands(), ok) && llvm::all_of(op->getResults(), ok))
-    return success();
-  return unsupported(op, "needs tensors of known rank; a rank is unknown here. Give the model input shapes, or run shape "
-                         "inference with known ranks first");
-}
-
 void optc::registerElementwiseLowerings(LoweringTable &table) {
   registerMathLowerings(table);
   registerArithmeticLowerings(table);

@@ -18,13 +18,12 @@ inline llvm::StringRef stringAttr(mlir::Operation *op, llvm::StringRef name, llv
   return a ? a.getValue() : fallback;
 }
 
-/// Success when all tensors of the op have known ranks, which these families need; else an error.
-llvm::LogicalResult requireRanks(mlir::Operation *op, Lowering &l);
+llvm::LogicalResult requireRanked(mlir::Operation *op, Lowering &l); // LoweringUtils.h
 
 /// A lowering function that is called with ranked tensors only.
 template <LowerFn fn>
 llvm::LogicalResult ranked(mlir::Operation *op, Lowering &l) {
-  return failed(requireRanks(op, l)) ? llvm::failure() : fn(op, l);
+  return failed(requireRanked(op, l)) ? llvm::failure() : fn(op, l);
 }
 
 /// The value of a pointwise operator at one element. `s` is of the element type of the first operand; `in` holds one
@@ -34,7 +33,7 @@ using PointFn = mlir::Value (*)(const ScalarOps &s, mlir::Operation *op, mlir::V
 /// Lowers an operator whose result is `fn` of its numpy-broadcast operands.
 template <PointFn fn>
 llvm::LogicalResult lowerPointwise(mlir::Operation *op, Lowering &l) {
-  if (failed(requireRanks(op, l)))
+  if (failed(requireRanked(op, l)))
     return llvm::failure();
   mlir::Value result = op->getResult(0);
   mlir::Type elem = l.elem(op->getOperand(0));
