@@ -9,7 +9,6 @@
 #include "llvm/Support/Path.h"
 #include "google/protobuf/io/coded_stream.h"
 
-using namespace llvm;
 using namespace mlir;
 using namespace optc;
 using namespace optc::import;
@@ -22,20 +21,20 @@ using optc_onnx::TypeProto;
 // Files
 //===----------------------------------------------------------------------===//
 
-const MemoryBuffer *ImportedFiles::map(StringRef path, std::string &reason) {
+const llvm::MemoryBuffer *ImportedFiles::map(StringRef path, std::string &reason) {
   auto &buffer = buffers[path.str()];
   if (buffer)
     return buffer.get();
-  sys::fs::file_status status;
-  if (std::error_code error = sys::fs::status(path, status)) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status)) {
     reason = error == std::errc::no_such_file_or_directory ? "does not exist"
                                                            : "cannot be read (" + error.message() + ")";
-  } else if (status.type() == sys::fs::file_type::directory_file) {
+  } else if (status.type() == llvm::sys::fs::file_type::directory_file) {
     reason = "is a directory";
-  } else if (status.type() != sys::fs::file_type::regular_file) {
+  } else if (status.type() != llvm::sys::fs::file_type::regular_file) {
     reason = "is not a regular file";
   } else {
-    auto opened = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    auto opened = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (opened) {
       buffer = std::move(*opened);
       return buffer.get();
@@ -56,12 +55,12 @@ std::vector<std::string> ImportedFiles::paths() const {
 OwningOpRef<ModuleOp> optc::importOnnxFile(MLIRContext &ctx, StringRef path, const ImportOptions &options,
                                            ImportedFiles &files, Problems &problems) {
   std::string reason;
-  const MemoryBuffer *buffer = files.map(path, reason);
+  const llvm::MemoryBuffer *buffer = files.map(path, reason);
   if (!buffer) {
     problems.add("The model file " + quoted(path) + " " + reason + "; give the path of an .onnx file.");
     return {};
   }
-  StringRef folder = sys::path::parent_path(path);
+  StringRef folder = llvm::sys::path::parent_path(path);
   return importOnnxBuffer(ctx, buffer->getBuffer(), path, folder.empty() ? "." : folder, options, files, problems);
 }
 
@@ -301,7 +300,7 @@ OwningOpRef<ModuleOp> Importer::model(const ModelProto &model, StringRef name) {
 
   // Since IR version 4 an initializer that is also an input is a default; before, every initializer was an input.
   llvm::StringMap<const TensorProto *> defaults;
-  StringSet<> constants;
+  llvm::StringSet<> constants;
   for (const TensorProto &t : graph.initializer())
     (model.ir_version() >= 4 ? (void)(defaults[t.name()] = &t) : (void)constants.insert(t.name()));
   for (const auto &t : graph.sparse_initializer())
@@ -313,7 +312,7 @@ OwningOpRef<ModuleOp> Importer::model(const ModelProto &model, StringRef name) {
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> argAttrs;
   SmallVector<std::string> names;
-  StringSet<> overridable;
+  llvm::StringSet<> overridable;
   for (const auto &info : graph.input()) {
     if (constants.contains(info.name()))
       continue;
@@ -435,7 +434,7 @@ Value Importer::lookup(Scope &scope, StringRef name, bool &found, bool &broken) 
   return {};
 }
 
-bool Importer::initializers(const GraphProto &graph, Scope &scope, const StringSet<> &skip) {
+bool Importer::initializers(const GraphProto &graph, Scope &scope, const llvm::StringSet<> &skip) {
   bool good = true;
   auto add = [&](StringRef name, ElementsAttr value, const std::string &reason) {
     if (!value) {

@@ -3,7 +3,6 @@
 #include "optc/compiler/import/Text.h"
 #include "optc/dialects/onnx/Onnx.h"
 
-using namespace llvm;
 using namespace mlir;
 using namespace optc;
 using namespace optc::import;

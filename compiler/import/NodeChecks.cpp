@@ -3,7 +3,6 @@
 #include "optc/compiler/import/Text.h"
 #include "optc/dialects/onnx/Types.h"
 
-using namespace llvm;
 using namespace mlir;
 using namespace optc;
 using namespace optc::import;
@@ -114,7 +113,7 @@ bool Importer::check(const Node &node, int64_t opset, const std::string &where) 
 }
 
 /// The kinds of OpTable.h as ONNX numbers them.
-static optc_onnx::AttributeProto_AttributeType kindOf(AttrKind kind) {
+static optc_onnx::AttributeProto_AttributeType protoKind(AttrKind kind) {
   switch (kind) {
   case AttrKind::Int: return AttributeProto::INT;
   case AttrKind::Float: return AttributeProto::FLOAT;
@@ -158,16 +157,16 @@ bool Importer::checkContrib(const Node &node, const std::string &where) {
   for (const onnx::AttrInfo &a : info->attributes) {
     names.push_back(a.name);
     if (a.required && !node.attribute(a.name.str()))
-      problems.add(where + " lacks the attribute " + quoted(a.name) + ", " + kindName(kindOf(a.kind)) + ".");
+      problems.add(where + " lacks the attribute " + quoted(a.name) + ", " + kindName(protoKind(a.kind)) + ".");
   }
   for (const auto &[name, proto] : node.attributes) {
     const onnx::AttrInfo *a = info->attribute(name);
     if (!a)
       problems.add(where + " has the attribute " + quoted(name) + ", which optc does not support for " + node.op +
                    didYouMean(name, names) + ".");
-    else if (import::kindOf(*proto) != kindOf(a->kind))
+    else if (import::kindOf(*proto) != protoKind(a->kind))
       problems.add(where + ": attribute " + quoted(name) + " is " + kindName(import::kindOf(*proto)) + " where " +
-                   kindName(kindOf(a->kind)) + " is needed.");
+                   kindName(protoKind(a->kind)) + " is needed.");
   }
   return problems.count() == before;
 }

@@ -8,7 +8,6 @@
 #include "optc/compiler/import/Importer.h"
 #include "optc/dialects/onnx/Types.h"
 
-using namespace llvm;
 using namespace mlir;
 using namespace optc;
 using namespace optc::import;
@@ -110,7 +109,6 @@ Type constantOfShape(const Facts &f, size_t) {
   const AttributeProto *value = f.node.attribute("value");
   return f.unranked(f.element(value ? value->t().data_type() : TensorProto::FLOAT));
 }
-Type firstElement(const Facts &f, size_t) { return f.unranked(f.elementOf(0)); }
 Type seqElement(const Facts &f, size_t) {
   auto seq = dyn_cast_or_null<onnx::SeqType>(f.operand(0));
   return seq ? seq.getElementType() : Type();

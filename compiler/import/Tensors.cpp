@@ -7,7 +7,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
-using namespace llvm;
 using namespace mlir;
 using namespace optc;
 using namespace optc::import;
@@ -258,18 +257,18 @@ bool TensorReader::external(const TensorProto &t, uint64_t size, TensorData &dat
     return fail("keeps its data in the file " + file + ", which a model from memory cannot refer to");
   if (StringRef(location).contains('\0'))
     return fail("keeps its data in the file " + file + ", which is no valid file name");
-  bool climbs = llvm::any_of(llvm::make_range(sys::path::begin(location), sys::path::end(location)),
+  bool climbs = llvm::any_of(llvm::make_range(llvm::sys::path::begin(location), llvm::sys::path::end(location)),
                              [](StringRef part) { return part == ".."; });
-  if (sys::path::is_absolute(location) || climbs)
+  if (llvm::sys::path::is_absolute(location) || climbs)
     return fail("keeps its data in the file " + file +
                 ", which is outside the folder of the model; only relative paths inside it are followed");
   SmallString<256> path(folder), realPath, realFolder;
-  sys::path::append(path, location);
-  sys::fs::file_status status;
-  if (std::error_code error = sys::fs::status(path, status))
+  llvm::sys::path::append(path, location);
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status))
     return fail("keeps its data in the file " + file + ", which cannot be read (" + error.message() +
                 "); put it beside the model");
-  if (sys::fs::real_path(path, realPath) || sys::fs::real_path(folder, realFolder))
+  if (llvm::sys::fs::real_path(path, realPath) || llvm::sys::fs::real_path(folder, realFolder))
     return fail("keeps its data in the file " + file + ", whose path cannot be resolved");
   StringRef inside = realPath;
   StringRef root = StringRef(realFolder).rtrim('/');
@@ -289,7 +288,7 @@ bool TensorReader::external(const TensorProto &t, uint64_t size, TensorData &dat
     return true;
   }
   std::string why;
-  const MemoryBuffer *buffer = files.map(path, why);
+  const llvm::MemoryBuffer *buffer = files.map(path, why);
   if (!buffer)
     return fail("keeps its data in the file " + file + ", which " + why);
   if (offset > buffer->getBufferSize() || length > buffer->getBufferSize() - offset)
@@ -390,7 +389,7 @@ static DenseElementsAttr denseOf(const TensorData &data, int dataType) {
   int bits = storages[dataType].bits;
   if (bits >= 8)
     return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(data.bytes.data(), data.bytes.size()));
-  bool isSigned = dataType == TensorProto::INT4 || dataType == TensorProto::INT2;
+
   std::string bytes;
   for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
     uint64_t bit = i * bits;
@@ -398,7 +397,7 @@ static DenseElementsAttr denseOf(const TensorData &data, int dataType) {
     if (bit / 8 + 1 < data.bytes.size())
       pair |= static_cast<uint8_t>(data.bytes[bit / 8 + 1]) << 8;
     unsigned code = pair >> (bit % 8) & ((1u << bits) - 1);
-    (void)isSigned;
+
     bytes.push_back(static_cast<char>(code));
   }
   return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(bytes.data(), bytes.size()));
@@ -414,7 +413,7 @@ ElementsAttr TensorReader::attribute(TensorData &data) {
     return denseOf(data, dataType);
   // Equal bytes share a resource, whatever tensors they came from. The key is the content, so that dumps of the same
   // model are equal.
-  std::string key = utohexstr(xxh3_64bits(data.bytes), true, 16) + "_" + std::to_string(data.bytes.size());
+  std::string key = llvm::utohexstr(llvm::xxh3_64bits(data.bytes), true, 16) + "_" + std::to_string(data.bytes.size());
   auto &interface = DenseResourceElementsHandle::getManagerInterface(&ctx);
   auto *dialect = cast<BuiltinDialect>(interface.getDialect());
   ArrayRef<char> bytes(data.bytes.data(), data.bytes.size());
@@ -431,7 +430,7 @@ ElementsAttr TensorReader::attribute(TensorData &data) {
     AsmResourceBlob blob = data.mapped ? UnmanagedAsmResourceBlob::allocateWithAlign(bytes, alignment)
                                        : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, false);
     return DenseResourceElementsAttr::get(data.type,
-                                          interface.insert<DenseResourceElementsHandle>(name, std::move(blob)));
+                                          interface.insert(name, std::move(blob)));
   }
 }
 
@@ -474,7 +473,7 @@ ElementsAttr TensorReader::attribute(const SparseTensorProto &t, std::string &re
     return fail("is a sparse tensor whose indices do not fit its values: int64 [" + Twine(count) + "] or [" +
                 Twine(count) + ", " + Twine(rank) + "] is needed");
   std::string bytes(elements * width, '\0');
-  auto indexAt = [&](uint64_t i) { return support::endian::read64le(indices.bytes.data() + 8 * i); };
+  auto indexAt = [&](uint64_t i) { return llvm::support::endian::read64le(indices.bytes.data() + 8 * i); };
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t at = linear ? indexAt(i) : 0;
     for (uint64_t d = 0; !linear && d < rank; ++d) {
