@@ -53,8 +53,8 @@ func.func @branch(%c: tensor<i1>, %x: tensor<2xf32>) {
 // -----
 
 func.func @no_yield(%c: tensor<i1>, %x: tensor<2xf32>) {
-  // expected-error @+1 {{has a subgraph 'then_branch' that does not end in onnx.Yield}}
   %0 = "onnx.If"(%c) ({
+    // expected-error @+1 {{block with no terminator}}
     %1 = "onnx.Neg"(%x) : (tensor<2xf32>) -> tensor<2xf32>
   }, {
     "onnx.Yield"(%x) : (tensor<2xf32>) -> ()
