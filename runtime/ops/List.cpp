@@ -19,28 +19,36 @@ OPTC_OP(list_append) {
 }
 
 OPTC_OP(list_stack) {
-  checkCall(h, "a loop's scan output", n, 1, attrs, 3, m, 1);
-  const optc_seq *list = sequenceOf(h, "a loop's scan output", in[0]);
+  constexpr const char *op = "a loop's scan output";
+  checkCall(h, op, n, 1, attrs, 0, m, 1);
+  const optc_seq *list = sequenceOf(h, op, in[0]);
+  if (attrs >= OPTC_MAX_RANK)
+    fail(h, OPTC_RUN_FAILED, "%s has rank %d; up to %d is supported", op, attrs + 1, OPTC_MAX_RANK);
+  for (int64_t i = 0; i < list->size; ++i) {
+    const optc_tensor &t = list->items->data[i];
+    bool fits = t.rank == attrs;
+    for (int32_t d = 0; fits && d < attrs; ++d)
+      fits = attr[d] <= 0 || t.dims[d] == attr[d];
+    if (!fits)
+      fail(h, OPTC_RUN_FAILED, "%s: iteration %lld gives shape %s, rank %d and the sizes known are expected", op, (long long)i,
+           shapeText(t.rank, t.dims).text, attrs);
+  }
   if (list->size) {
-    out[0] = joinItems(h, "a loop's scan output", list, attr[0], true, attr[1] != 0);
+    out[0] = joinItems(h, op, list, 0, true);
     return 0;
   }
-  // No iteration: the declared shape, with 0 for what is not known.
-  int32_t rank = attrs - 2;
-  int32_t axis = checkAxis(h, "a loop's scan output", attr[0], rank);
-  if (rank > OPTC_MAX_RANK)
-    fail(h, OPTC_RUN_FAILED, "a loop's scan output has rank %d; up to %d is supported", rank, OPTC_MAX_RANK);
-  int64_t dims[OPTC_MAX_RANK];
-  for (int32_t d = 0, from = 3; d < rank; ++d) {
-    int64_t size = d == axis ? 0 : attr[from++];
-    dims[d] = size < 0 ? 0 : size;
-  }
-  out[0] = makeTensor(h, optc_dtype(attr[2]), rank, dims);
+  // No iteration: 0 for what is not known.
+  int64_t dims[OPTC_MAX_RANK] = {0};
+  for (int32_t d = 0; d < attrs; ++d)
+    dims[d + 1] = attr[d] < 0 ? 0 : attr[d];
+  out[0] = makeTensor(h, OPTC_UNDEFINED, attrs + 1, dims);
   return 0;
 }
 
 OPTC_OP(list_concat) {
-  checkCall(h, "a loop's list", n, 1, attrs, 1, m, 1);
-  out[0] = joinItems(h, "a loop's list", sequenceOf(h, "a loop's list", in[0]), attr[0], false, false);
+  checkCall(h, "Concat", n, 1, attrs, 2, m, 1);
+  SeqItems items = {const_cast<optc_tensor *>(in), n, n};
+  optc_seq all = {&items, n, in[0].dtype};
+  out[0] = joinItems(h, "Concat", &all, attr[0], attr[1] != 0);
   return 0;
 }

@@ -18,6 +18,12 @@ static void checkItem(optc_host *h, const char *op, const optc_seq *seq, const o
     fail(h, OPTC_RUN_FAILED, "%s: the item is %s, the sequence holds %s", op, optc_dtype_name(item.dtype), optc_dtype_name(seq->dtype));
 }
 
+/// The rank that the generated code counts on; -1: any.
+static void checkRank(optc_host *h, const char *op, const optc_tensor &t, int64_t rank) {
+  if (rank >= 0 && t.rank != rank)
+    fail(h, OPTC_RUN_FAILED, "%s: the result has shape %s, rank %lld is expected", op, shapeText(t.rank, t.dims).text, (long long)rank);
+}
+
 OPTC_OP(sequence_empty) {
   checkCall(h, "SequenceEmpty", n, 0, attrs, 1, m, 1);
   out[0] = sequenceHandle(h, newItems(h, 0), 0, optc_dtype(attr[0]));
@@ -78,6 +84,7 @@ OPTC_OP(sequence_at) {
   checkCall(h, "SequenceAt", n, 2, attrs, 0, m, 1);
   const optc_seq *seq = sequenceOf(h, "SequenceAt", in[0]);
   const optc_tensor &item = seq->items->data[position(h, "SequenceAt", in[1], seq->size, false)];
+  checkRank(h, "SequenceAt", item, attrs > 0 ? attr[0] : -1);
   out[0] = makeTensor(h, item.dtype, item.rank, item.dims);
   memcpy(out[0].data, item.data, size_t(count(item) * storageBytes(item.dtype)));
   return 0;
@@ -93,7 +100,8 @@ OPTC_OP(sequence_length) {
 
 OPTC_OP(concat_from_sequence) {
   checkCall(h, "ConcatFromSequence", n, 1, attrs, 2, m, 1);
-  out[0] = joinItems(h, "ConcatFromSequence", sequenceOf(h, "ConcatFromSequence", in[0]), attr[0], attr[1] != 0, false);
+  out[0] = joinItems(h, "ConcatFromSequence", sequenceOf(h, "ConcatFromSequence", in[0]), attr[0], attr[1] != 0);
+  checkRank(h, "ConcatFromSequence", out[0], attrs > 2 ? attr[2] : -1);
   return 0;
 }
 

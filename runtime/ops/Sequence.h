@@ -11,7 +11,7 @@ optc_tensor sequenceHandle(optc_host *h, SeqItems *items, int64_t size, optc_dty
 SeqItems *newItems(optc_host *h, int64_t capacity);
 /// The sequence with `item` (not copied here) at its end.
 optc_tensor append(optc_host *h, const optc_seq *seq, const optc_tensor &item);
-/// All items along an existing or a new axis; `reverse`: the last item first.
-optc_tensor joinItems(optc_host *h, const char *op, const optc_seq *seq, int64_t axis, bool newAxis, bool reverse);
+/// All items along an existing or a new axis.
+optc_tensor joinItems(optc_host *h, const char *op, const optc_seq *seq, int64_t axis, bool newAxis);
 } // namespace optc::rt
 #endif

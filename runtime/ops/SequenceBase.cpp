@@ -40,7 +40,7 @@ optc_tensor optc::rt::append(optc_host *h, const optc_seq *seq, const optc_tenso
   return sequenceHandle(h, items, items->size, seq->dtype ? seq->dtype : item.dtype);
 }
 
-optc_tensor optc::rt::joinItems(optc_host *h, const char *op, const optc_seq *seq, int64_t axisAttr, bool newAxis, bool reverse) {
+optc_tensor optc::rt::joinItems(optc_host *h, const char *op, const optc_seq *seq, int64_t axisAttr, bool newAxis) {
   if (!seq->size)
     fail(h, OPTC_RUN_FAILED, "%s: the sequence is empty, so the result has no shape", op);
   const optc_tensor *items = seq->items->data;
@@ -65,7 +65,7 @@ optc_tensor optc::rt::joinItems(optc_host *h, const char *op, const optc_seq *se
   auto *dst = static_cast<char *>(result.data);
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < seq->size; ++i) {
-      const optc_tensor &t = items[reverse ? seq->size - 1 - i : i];
+      const optc_tensor &t = items[i];
       int64_t piece = (newAxis ? 1 : t.dims[axis]) * inner * width;
       memcpy(dst, static_cast<const char *>(t.data) + o * piece, size_t(piece));
       dst += piece;

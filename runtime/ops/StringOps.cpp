@@ -102,9 +102,14 @@ OPTC_OP(string_split) {
 }
 
 OPTC_OP(string_gather) {
-  checkCall(h, "Gather", n, 2, attrs, 1, m, 1);
-  const optc_tensor &x = in[0], &indices = in[1];
-  int32_t axis = checkAxis(h, "Gather", attr[0], x.rank);
+  checkCall(h, "Gather", n, 2, attrs, 0, m, 1);
+  optc_tensor x = in[0];
+  const optc_tensor &indices = in[1];
+  if (!attrs) {
+    x.dims[0] = count(x);
+    x.rank = 1;
+  }
+  int32_t axis = attrs ? checkAxis(h, "Gather", attr[0], x.rank) : 0;
   Split s = splitAt(x, axis);
   int64_t dims[2 * OPTC_MAX_RANK], total = count(indices), piece = s.inner * storageBytes(x.dtype);
   int32_t rank = 0;

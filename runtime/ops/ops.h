@@ -44,11 +44,11 @@ OPTC_OP(sequence_construct);
 OPTC_OP(sequence_insert);
 /* (sequence, position?) {} -> sequence */
 OPTC_OP(sequence_erase);
-/* (sequence, position) {} -> tensor (a copy) */
+/* (sequence, position) {rank = -1} -> tensor (a copy), of that rank unless -1 */
 OPTC_OP(sequence_at);
 /* (sequence) {} -> int64 scalar */
 OPTC_OP(sequence_length);
-/* (sequence) {axis, new_axis} -> tensor */
+/* (sequence) {axis, new_axis, rank = -1} -> tensor */
 OPTC_OP(concat_from_sequence);
 /* (x, split?: integer scalar or [n]) {axis, keepdims} -> sequence */
 OPTC_OP(split_to_sequence);
@@ -58,11 +58,18 @@ OPTC_OP(split_to_sequence);
 OPTC_OP(list_new);
 /* (list, tensor) {} -> list */
 OPTC_OP(list_append);
-/* (list) {axis, reverse, dtype, dims of an item...} -> the items along a new axis, the last item first when `reverse`.
- * dtype and dims (-1: unknown, becomes 0) are used when the list is empty. */
+/* (list) {dims of an item...} -> the items along a new first axis. Sizes <= 0 are not known; the others are checked, and all are used when
+ * the list is empty. */
 OPTC_OP(list_stack);
-/* (list) {axis} -> the items along an existing axis */
+/* (tensor...) {axis, new_axis} -> Concat, for elements of any size */
 OPTC_OP(list_concat);
+
+/* ---- values: optionals, sequences, tensors of unknown rank ---- */
+/* (value) {dtype, rank, must_exist} -> the same value. A tensor is copied: with rank -1 for the rest of the run, else into memory like any
+ * result. dtype 0 and rank -1: any. An absent optional stays absent unless must_exist. */
+OPTC_OP(value_copy);
+/* (value) {} -> bool scalar */
+OPTC_OP(value_exists);
 
 /* ---- random numbers (Philox 4x32-10: results do not depend on threads) ---- */
 /* (like?) {kind, dtype, seeded, seed, a, b, salt, dims...} -> tensor of like's shape, or of dims when `like` is absent.
@@ -85,7 +92,7 @@ OPTC_OP(string_split);
 OPTC_OP(string_normalizer);
 /* (x, pattern: string) {} -> bool: RE2 syntax without back-references; time is linear in the input */
 OPTC_OP(regex_full_match);
-/* (x, indices) {axis} -> Gather, for elements of any size */
+/* (x, indices) {axis} -> Gather, for elements of any size; without attributes the indices count in the flattened x */
 OPTC_OP(string_gather);
 /* (x: [c] or [n,c] of int32, int64 or string; pool, ngram_counts: int64, ngram_indexes: int64, weights?: float)
  * {mode: 0 TF, 1 IDF, 2 TFIDF; min_gram_length, max_gram_length, max_skip_count} -> float */

@@ -62,7 +62,7 @@ TEST(Sequence, SplitAndJoin) {
             "SplitToSequence: the lengths of split do not fit axis 1 of 2");
 }
 
-TEST(List, StacksInBothDirections) {
+TEST(List, Stacks) {
   EXPECT_EQ(inModel([&](optc_host *h) {
               auto list = call(optc_op_list_new, h, {}, {})[0];
               for (int64_t i = 0; i < 20; ++i) {
@@ -71,14 +71,36 @@ TEST(List, StacksInBothDirections) {
                 list = call(optc_op_list_append, h, {list, tensor(item, {2})}, {})[0];
                 optc_rt_release(h, mark);
               }
-              auto r = call(optc_op_list_stack, h, {list}, {0, 0, OPTC_INT64, -1})[0];
+              auto r = call(optc_op_list_stack, h, {list}, {2})[0];
               EXPECT_EQ(dimsOf(r), (Ints{20, 2}));
               EXPECT_EQ(valuesOf<int64_t>(r)[38], 19);
-              r = call(optc_op_list_stack, h, {list}, {-1, 1, OPTC_INT64, -1})[0];
-              EXPECT_EQ(dimsOf(r), (Ints{2, 20}));
-              EXPECT_EQ(valuesOf<int64_t>(r)[0], 19);
               auto empty = call(optc_op_list_new, h, {}, {})[0];
-              EXPECT_EQ(dimsOf(call(optc_op_list_stack, h, {empty}, {0, 0, OPTC_FLOAT, 3, -1})[0]), (Ints{0, 3, 0}));
+              EXPECT_EQ(dimsOf(call(optc_op_list_stack, h, {empty}, {3, -1})[0]), (Ints{0, 3, 0}));
+              call(optc_op_list_stack, h, {list}, {3});
+            }),
+            "a loop's scan output: iteration 0 gives shape [2], rank 1 and the sizes known are expected");
+}
+
+TEST(List, ConcatTakesTensors) {
+  auto a = strings({"a", "b"}), b = strings({"c"});
+  EXPECT_EQ(inModel([&](optc_host *h) {
+              auto r = call(optc_op_list_concat, h, {tensor(a, {1, 2}), tensor(b, {1, 1})}, {1, 0})[0];
+              EXPECT_EQ(stringsOf(r), (std::vector<std::string>{"a", "b", "c"}));
             }),
             "");
+}
+
+TEST(Value, CopiesAndAbsence) {
+  Ints x = {1, 2};
+  EXPECT_EQ(inModel([&](optc_host *h) {
+              auto optional = call(optc_op_value_copy, h, {tensor(x, {2})}, {0, -1, 0})[0], absent = call(optc_op_value_copy, h, {optc_tensor{}}, {0, -1, 0})[0];
+              EXPECT_NE(optional.data, x.data());
+              EXPECT_EQ(valuesOf<uint8_t>(call(optc_op_value_exists, h, {optional}, {})[0])[0], 1);
+              EXPECT_EQ(valuesOf<uint8_t>(call(optc_op_value_exists, h, {absent}, {})[0])[0], 0);
+              EXPECT_EQ(valuesOf<int64_t>(call(optc_op_value_copy, h, {optional}, {OPTC_INT64, 1, 1})[0]), x);
+              call(optc_op_value_copy, h, {absent}, {0, -1, 1});
+            }),
+            "an optional is read that has no value");
+  EXPECT_EQ(inModel([&](optc_host *h) { call(optc_op_value_copy, h, {tensor(x, {2})}, {OPTC_FLOAT, 1, 1}); }),
+            "a value is int64[2], float32 of rank 1 is expected");
 }
