@@ -498,6 +498,28 @@ bool Importer::subgraph(const GraphProto &graph, const OpInfo &info, StringRef a
   return problems.count() == before;
 }
 
+/// A body may take an optional and yield what it holds, as in opset 16: the value stays an optional between iterations.
+void Importer::wrapOptionals(ArrayRef<Value> operands, Region &body, std::vector<Type> &yields,
+                             llvm::SmallDenseSet<size_t> &wrapped) {
+  Operation *yield = &body.front().back();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(yield);
+  for (size_t i = 2; i < operands.size() && i - 1 < yield->getNumOperands(); ++i) {
+    Value yielded = yield->getOperand(i - 1);
+    auto optional = operands[i] ? dyn_cast<onnx::OptType>(operands[i].getType()) : onnx::OptType();
+    if (!optional || isa<onnx::OptType>(yielded.getType()))
+      continue;
+    Type joined = joinTypes(optional.getElementType(), yielded.getType());
+    if (!joined)
+      continue;
+    Operation *wrap = onnx::createOp(builder, yield->getLoc(), "Optional", {yielded},
+                                     {Type(onnx::OptType::get(&ctx, yielded.getType()))});
+    yield->setOperand(i - 1, wrap->getResult(0));
+    yields[i - 1] = wrap->getResult(0).getType();
+    wrapped.insert(i - 2);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Creation
 //===----------------------------------------------------------------------===//
@@ -549,7 +571,10 @@ bool Importer::create(const Node &node, Scope &scope, const Frame &frame, Locati
 
   SmallVector<Type> types;
   std::string reason;
-  if (!resultTypes(node, *info, operands, yields, ctx, types, reason)) {
+  llvm::SmallDenseSet<size_t> wrapped;
+  if (info->mlirName == "onnx.Loop" && regions[0])
+    wrapOptionals(operands, *regions[0], yields[0], wrapped);
+  if (!resultTypes(node, *info, operands, yields, attributes, ctx, types, reason)) {
     problems.add(where + " " + reason + ".");
     return false;
   }
@@ -561,8 +586,15 @@ bool Importer::create(const Node &node, Scope &scope, const Frame &frame, Locati
   for (auto [i, region] : llvm::enumerate(regions))
     if (region)
       op->getRegion(i).takeBody(*region);
-  for (auto [i, name] : llvm::enumerate(node.outputs))
-    if (Value value = name.empty() ? Value() : onnx::result(op, i))
-      define(scope, name, value);
+  for (auto [i, name] : llvm::enumerate(node.outputs)) {
+    Value value = name.empty() ? Value() : onnx::result(op, i);
+    if (!value)
+      continue;
+    // Only a Loop gives what its body wrapped.
+    auto optional = dyn_cast<onnx::OptType>(value.getType());
+    if (optional && info->mlirName == "onnx.Loop" && wrapped.contains(i))
+      value = onnx::createOp(builder, loc, "OptionalGetElement", {value}, {optional.getElementType()})->getResult(0);
+    define(scope, name, value);
+  }
   return true;
 }

@@ -76,6 +76,9 @@ private:
   bool subgraph(const optc_onnx::GraphProto &graph, const onnx::OpInfo &info, llvm::StringRef attr,
                 llvm::ArrayRef<mlir::Value> operands, const Node &node, Scope &scope, const Frame &frame,
                 mlir::Region &region, const std::string &where);
+  /// Wraps what the body of a Loop yields for a value that is carried as an optional.
+  void wrapOptionals(llvm::ArrayRef<mlir::Value> operands, mlir::Region &body, std::vector<mlir::Type> &yields,
+                     llvm::SmallDenseSet<size_t> &wrapped);
   UpgradeQuery query(Scope &scope);
 
   // NodeChecks.cpp: is this a node of its opset?
@@ -108,7 +111,8 @@ private:
 /// its subgraphs end in. False
 /// with a clause when the element type of one cannot be told.
 bool resultTypes(const Node &node, const onnx::OpInfo &info, llvm::ArrayRef<mlir::Value> operands,
-                 llvm::ArrayRef<std::vector<mlir::Type>> yields, mlir::MLIRContext &ctx,
+                 llvm::ArrayRef<std::vector<mlir::Type>> yields, llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                 mlir::MLIRContext &ctx,
                  llvm::SmallVectorImpl<mlir::Type> &types, std::string &reason);
 
 /// What is common to two types: an unknown size where sizes differ, an unknown rank where ranks do. Null when the kinds

@@ -56,6 +56,7 @@ struct Facts {
   const OpInfo &info;
   ArrayRef<Value> operands;
   ArrayRef<std::vector<Type>> yields;
+  ArrayRef<NamedAttribute> attributes;
   MLIRContext &ctx;
 
   Type operand(size_t i) const { return i < operands.size() && operands[i] ? operands[i].getType() : Type(); }
@@ -118,7 +119,10 @@ Type shapeless(Type type) {
   return tensor ? UnrankedTensorType::get(tensor.getElementType()) : type;
 }
 Type concatFromSequence(const Facts &f, size_t output) { return shapeless(seqElement(f, output)); }
-Type seqOf(const Facts &f, Type element) { return element ? onnx::SeqType::get(&f.ctx, element) : Type(); }
+Type seqOf(const Facts &f, Type element) {
+  auto quiet = [] { return InFlightDiagnostic(); };
+  return element ? Type(onnx::SeqType::getChecked(quiet, &f.ctx, element)) : Type();
+}
 Type sequenceEmpty(const Facts &f, size_t) { return seqOf(f, f.unranked(f.element(f.intAttr("dtype", 1)))); }
 Type sequenceConstruct(const Facts &f, size_t) {
   Type element = f.operand(0);
@@ -137,7 +141,11 @@ Type sequenceMap(const Facts &f, size_t output) {
 }
 Type optionalOf(const Facts &f, size_t) {
   Type element = f.operand(0);
-  return element ? Type(onnx::OptType::get(&f.ctx, element)) : Type();
+  for (NamedAttribute attribute : f.attributes)
+    if (auto type = dyn_cast<TypeAttr>(attribute.getValue()); type && !element)
+      element = type.getValue();
+  auto quiet = [] { return InFlightDiagnostic(); };
+  return element ? Type(onnx::OptType::getChecked(quiet, &f.ctx, element)) : Type();
 }
 Type optionalElement(const Facts &f, size_t) {
   auto optional = dyn_cast_or_null<onnx::OptType>(f.operand(0));
@@ -434,6 +442,8 @@ Type withShape(const Facts &f, size_t output, Type type) {
   if (output > 0 && !isRecurrent && rule->kind != ShapeKind::SameRank && f.node.op != "Dropout" &&
       f.node.op != "MaxPool")
     return type;
+  if (f.node.op == "Shape" && f.ranked(0) && f.node.attributes.empty())
+    return RankedTensorType::get({f.ranked(0).getRank()}, element);
   switch (rule->kind) {
   case ShapeKind::Same:
     return from ? RankedTensorType::get(from.getShape(), element) : type;
@@ -460,9 +470,9 @@ Type withShape(const Facts &f, size_t output, Type type) {
 } // namespace
 
 bool optc::import::resultTypes(const Node &node, const OpInfo &info, ArrayRef<Value> operands,
-                               ArrayRef<std::vector<Type>> yields, MLIRContext &ctx, SmallVectorImpl<Type> &types,
-                               std::string &reason) {
-  Facts facts{node, info, operands, yields, ctx};
+                               ArrayRef<std::vector<Type>> yields, ArrayRef<NamedAttribute> attributes,
+                               MLIRContext &ctx, SmallVectorImpl<Type> &types, std::string &reason) {
+  Facts facts{node, info, operands, yields, attributes, ctx};
   for (auto [i, name] : llvm::enumerate(node.outputs)) {
     if (info.outputs.empty() || (i >= info.outputs.size() && !info.outputs.back().variadic())) {
       reason = "has more outputs than its operator gives";
