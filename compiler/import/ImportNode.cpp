@@ -257,14 +257,22 @@ void Importer::call(const Node &node, const FunctionProto &function, Scope &scop
   }
   if (!this->function(function, inputs, attributes, loc, &frame, outputs))
     return;
-  for (auto [i, name] : llvm::enumerate(node.outputs))
-    if (!name.empty())
+  // Outputs that nobody asks for may be left undefined.
+  for (auto [i, name] : llvm::enumerate(node.outputs)) {
+    if (name.empty())
+      continue;
+    if (outputs[i])
       define(scope, name, outputs[i]);
+    else
+      problems.add(where + " uses the output " + quoted(function.output(i)) + " of the function " +
+                   quoted(function.name()) + ", which the function does not define.");
+  }
 }
 
 bool Importer::function(const FunctionProto &function, ArrayRef<Value> inputs,
                         const std::map<std::string, const AttributeProto *> &attributes, Location loc,
-                        const Frame *caller, SmallVectorImpl<Value> &outputs) {
+                        const Frame *caller, SmallVectorImpl<Value> &outputs,
+                        ArrayRef<std::pair<std::string, Value>> captured) {
   size_t before = problems.count();
   std::string what = "The function " + quoted(function.name());
   Opsets &opsets = functionOpsets.emplace_back();
@@ -285,7 +293,10 @@ bool Importer::function(const FunctionProto &function, ArrayRef<Value> inputs,
     problems.add(what + " is nested in more than 200 other functions.");
     return false;
   }
-  Scope scope;
+  Scope scope, around;
+  for (const auto &[name, value] : captured)
+    define(around, name, value);
+  scope.parent = &around;
   for (auto [i, name] : llvm::enumerate(function.input()))
     if (!define(scope, name, i < inputs.size() ? inputs[i] : Value()))
       problems.add(what + " has two inputs called " + quoted(name) + ".");
@@ -293,8 +304,6 @@ bool Importer::function(const FunctionProto &function, ArrayRef<Value> inputs,
   for (const std::string &name : function.output()) {
     bool found, broken;
     outputs.push_back(lookup(scope, name, found, broken));
-    if (!found && !broken)
-      problems.add(what + " does not define its output " + quoted(name) + ".");
   }
   functionOpsets.pop_back();
   return problems.count() == before;

@@ -43,10 +43,12 @@ public:
   /// Imports the model into a module with one function main.
   mlir::OwningOpRef<mlir::ModuleOp> model(const optc_onnx::ModelProto &model, llvm::StringRef name);
 
-  /// Imports the body of a function at the insertion point. False with problems.
+  /// Imports the body of a function at the insertion point. False with problems. Its subgraphs may use the values
+  /// `captured` by name, behind those of the function.
   bool function(const optc_onnx::FunctionProto &function, llvm::ArrayRef<mlir::Value> inputs,
                 const std::map<std::string, const optc_onnx::AttributeProto *> &attributes, mlir::Location loc,
-                const Frame *caller, llvm::SmallVectorImpl<mlir::Value> &outputs);
+                const Frame *caller, llvm::SmallVectorImpl<mlir::Value> &outputs,
+                llvm::ArrayRef<std::pair<std::string, mlir::Value>> captured = {});
 
   mlir::OpBuilder &opBuilder() { return builder; }
 

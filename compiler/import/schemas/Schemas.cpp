@@ -57,7 +57,7 @@ int Schemas::newest(const std::string &domain) const {
 }
 
 bool optc::import::functionBody(const NodeProto &node, const std::vector<TypeProto> &inputTypes, FunctionProto &body,
-                                std::string &reason) {
+                                std::vector<AttributeProto> &defaults, std::string &reason) {
   try {
     const OpSchema *schema = OpSchemaRegistry::Schema(node.op_type(), node.domain());
     if (!schema || !(schema->HasFunction() || schema->HasContextDependentFunction())) {
@@ -66,6 +66,11 @@ bool optc::import::functionBody(const NodeProto &node, const std::vector<TypePro
     }
     const auto &map = OpSchemaRegistry::DomainToVersionRange::Instance().Map();
     int newest = map.at("").second;
+    for (const auto &[name, attribute] : schema->attributes())
+      if (attribute.default_value.type() != AttributeProto::UNDEFINED) {
+        defaults.push_back(attribute.default_value);
+        defaults.back().set_name(name);
+      }
     if (schema->HasContextDependentFunction()) {
       FunctionBodyBuildContextImpl context(node, inputTypes);
       // Bodies are registered per opset they are written against; take the newest that builds.
@@ -73,8 +78,14 @@ bool optc::import::functionBody(const NodeProto &node, const std::vector<TypePro
       for (int version = newest; opset < 0 && version > 0; --version)
         if (schema->HasContextDependentFunctionWithOpsetVersion(version))
           opset = version;
-      if (opset > 0 && schema->BuildContextDependentFunction(context, body, opset))
+      if (opset > 0 && schema->BuildContextDependentFunction(context, body, opset)) {
+        // Bodies of other domains may leave out the opset of the operators they use.
+        for (const auto &import : body.opset_import())
+          if (import.domain().empty())
+            return true;
+        body.add_opset_import()->set_version(newest);
         return true;
+      }
     }
     if (schema->HasFunction()) {
       if (const FunctionProto *function = schema->GetFunction(newest)) {

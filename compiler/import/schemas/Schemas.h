@@ -55,9 +55,11 @@ private:
 };
 
 /// The body of an operator as a function of the newest opsets, for a node with these types of inputs (a type without
-/// value: unknown or absent). False with a reason when there is none.
+/// value: unknown or absent), and the default values of the operator's attributes. False with a reason when there is
+/// none.
 bool functionBody(const optc_onnx::NodeProto &node, const std::vector<optc_onnx::TypeProto> &inputTypes,
-                  optc_onnx::FunctionProto &body, std::string &reason);
+                  optc_onnx::FunctionProto &body, std::vector<optc_onnx::AttributeProto> &defaults,
+                  std::string &reason);
 
 } // namespace optc::import
 #endif
