@@ -168,7 +168,7 @@ FailureOr<Window> optc::windowOf(Operation *op, Lowering &l, ArrayRef<Dim> in, A
   if (kernel.size() != rank || out.size() != rank)
     return unsupported(op, "the input has " + Twine(rank) + " spatial axes, but the window has " + Twine(kernel.size())), failure();
   FailureOr<SmallVector<int64_t>> strides = intsOf(op, "strides", rank, 1, 1), dilations = intsOf(op, "dilations", rank, 1, 1),
-                                  pads = intsOf(op, "pads", 2 * rank, 0, 0);
+                                  pads = intsOf(op, "pads", 2 * rank, 0, -(int64_t(1) << 31));
   if (failed(strides) || failed(dilations) || failed(pads))
     return failure();
   w.strides = *strides;
@@ -205,7 +205,7 @@ FailureOr<Window> optc::windowOf(Operation *op, Lowering &l, ArrayRef<Dim> in, A
     std::optional<int64_t> coveredSize = constOf(covered), size = constOf(explicitSize);
     bool fits = !ceil || (coveredSize && size && *coveredSize <= *size);
     w.padded.push_back(fits ? explicitSize : maxDim(l, explicitSize, covered));
-    w.needsPad |= begin + end != 0 || !fits;
+    w.needsPad |= begin != 0 || end != 0 || !fits;
   }
   return w;
 }
