@@ -4,9 +4,9 @@
 //   "bij,bjk,kl->il"  becomes  "bij,bjk->bik"-like steps of one linalg.generic each.
 // Labels of size 1 disappear (views), so that what is left indexes its operands directly.
 //===----------------------------------------------------------------------===//
+#include "optc/dialects/onnx/Einsum.h"
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace optc;
@@ -14,116 +14,51 @@ using namespace optc;
 using Iter = utils::IteratorType;
 
 namespace {
-/// One axis label: a letter, or the n-th axis of the ellipsis counted from its right end (numbers from 256 on).
 using Label = int;
-constexpr Label kEllipsis = 256;
 
 struct Term {
   SmallVector<Label> labels;
   Lowering::Input input;
 };
 
-/// The letters of one side of the equation; -1 stands for an ellipsis. Fails on anything else.
-FailureOr<SmallVector<Label>> parseTerm(Operation *op, StringRef text) {
-  SmallVector<Label> labels;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char ch = text[i];
-    if (llvm::isSpace(ch))
-      continue;
-    if (llvm::isAlpha(ch)) {
-      labels.push_back(ch);
-    } else if (text.substr(i).starts_with("...") && !llvm::is_contained(labels, -1)) {
-      labels.push_back(-1);
-      i += 2;
-    } else {
-      return unsupported(op, "attribute 'equation' has an unexpected '" + Twine(ch) + "' in the term '" + text.trim() + "'"), failure();
-    }
-  }
-  return labels;
-}
-
-/// Replaces an ellipsis by the labels of `count` axes.
-SmallVector<Label> expandEllipsis(ArrayRef<Label> labels, int64_t count) {
-  SmallVector<Label> result;
-  for (Label label : labels) {
-    if (label != -1) {
-      result.push_back(label);
-      continue;
-    }
-    for (int64_t i = count; i > 0; --i)
-      result.push_back(kEllipsis + i - 1);
-  }
-  return result;
-}
-
 struct Equation {
   SmallVector<Term> terms;
   SmallVector<Label> output;
+  Label numEllipsis = 0; ///< labels below stand for the axes of the ellipsis, which broadcast
 };
 
 FailureOr<Equation> parseEquation(Operation *op, Lowering &l) {
   auto einsum = cast<onnx::EinsumOp>(op);
-  auto [left, right] = einsum.getEquation().split("->");
-  bool hasOutput = einsum.getEquation().contains("->");
-  SmallVector<StringRef> texts;
-  left.split(texts, ',');
-  auto inputs = einsum.getInputs();
-  if (texts.size() != inputs.size())
-    return unsupported(op, "attribute 'equation' has " + Twine(texts.size()) + " terms, but the node has " + Twine(inputs.size()) + " inputs"), failure();
+  SmallVector<int64_t> ranks;
+  for (Value v : einsum.getInputs())
+    ranks.push_back(l.rank(v));
+  llvm::Expected<EinsumEquation> parsed = parseEinsum(einsum.getEquation(), ranks);
+  if (!parsed)
+    return unsupported(op, "attribute 'equation': " + llvm::toString(parsed.takeError())), failure();
   Equation e;
-  int64_t ellipsis = 0;
-  for (auto [text, value] : llvm::zip(texts, inputs)) {
-    FailureOr<SmallVector<Label>> labels = parseTerm(op, text);
-    if (failed(labels))
-      return failure();
-    int64_t rank = l.rank(value), named = llvm::count_if(*labels, [](Label x) { return x != -1; });
-    bool open = llvm::is_contained(*labels, -1);
-    if (open ? rank < named : rank != named)
-      return unsupported(op, "the term '" + text.trim() + "' of attribute 'equation' does not fit an input of rank " + Twine(rank)), failure();
-    ellipsis = std::max(ellipsis, rank - named);
-    e.terms.push_back({expandEllipsis(*labels, rank - named), l.input(value)});
-  }
-  if (hasOutput) {
-    FailureOr<SmallVector<Label>> labels = parseTerm(op, right);
-    if (failed(labels))
-      return failure();
-    e.output = expandEllipsis(*labels, ellipsis);
-  } else {
-    // The ellipsis, then the letters that occur once, in alphabetical order.
-    llvm::MapVector<Label, int> counts;
-    for (Term &term : e.terms)
-      for (Label label : term.labels)
-        ++counts[label];
-    e.output = expandEllipsis({-1}, ellipsis);
-    SmallVector<Label> letters;
-    for (auto [label, count] : counts)
-      if (label < kEllipsis && count == 1)
-        letters.push_back(label);
-    llvm::sort(letters);
-    llvm::append_range(e.output, letters);
-  }
-  for (size_t i = 0; i < e.output.size(); ++i)
-    if (Label label = e.output[i];
-        llvm::is_contained(ArrayRef(e.output).take_front(i), label) ||
-        llvm::none_of(e.terms, [&](Term &t) { return llvm::is_contained(t.labels, label); }))
-      return unsupported(op, "the output of attribute 'equation' repeats a label or has one that no input has"), failure();
+  e.numEllipsis = parsed->numEllipsis;
+  e.output.assign(parsed->output.begin(), parsed->output.end());
+  for (auto [labels, value] : llvm::zip(parsed->inputs, einsum.getInputs()))
+    e.terms.push_back({SmallVector<Label>(labels.begin(), labels.end()), l.input(value)});
   return e;
 }
 
-/// Sizes of all labels: the first occurrence that is not 1 decides.
-DenseMap<Label, Dim> sizesOf(const Equation &e) {
+/// Sizes of all labels: the first occurrence that is not 1 decides, or all of an ellipsis axis together.
+DenseMap<Label, Dim> sizesOf(Lowering &l, const Equation &e) {
   DenseMap<Label, Dim> sizes;
   for (const Term &term : e.terms)
     for (auto [label, dim] : llvm::zip(term.labels, term.input.dims)) {
       auto [it, isNew] = sizes.try_emplace(label, dim);
       if (!isNew && isConst(it->second, 1))
         it->second = dim;
+      else if (Dim both = !isNew && label < e.numEllipsis ? l.shapes.broadcast(it->second, dim) : nullptr)
+        it->second = both;
     }
   return sizes;
 }
 
 /// Makes every axis of the term have exactly its label's size: drops axes of size 1, expands those that may be 1 at run time.
-void normalise(Lowering &l, Term &term, const DenseMap<Label, Dim> &sizes) {
+void normalise(Lowering &l, Term &term, const DenseMap<Label, Dim> &sizes, Label numEllipsis) {
   Lowering::Input &in = term.input;
   bool repeats = llvm::any_of(llvm::enumerate(term.labels), [&](auto it) {
     return llvm::is_contained(ArrayRef(term.labels).take_front(it.index()), it.value());
@@ -132,9 +67,9 @@ void normalise(Lowering &l, Term &term, const DenseMap<Label, Dim> &sizes) {
   bool expand = false;
   for (auto [label, dim] : llvm::zip(term.labels, in.dims)) {
     Dim size = sizes.lookup(label);
-    if (label < kEllipsis && !isConst(dim, 1))
+    if (label >= numEllipsis && !isConst(dim, 1))
       requireEqual(l, dim, size, "the sizes of a label differ");
-    expand |= dim != size && !constOf(dim) && label >= kEllipsis;
+    expand |= dim != size && !constOf(dim) && label < numEllipsis;
     full.push_back(isConst(dim, 1) ? dim : size);
   }
   if (expand && !repeats) {
@@ -204,9 +139,9 @@ LogicalResult optc::lowerEinsum(Operation *op, Lowering &l) {
   if (failed(parsed))
     return failure();
   Equation &e = *parsed;
-  DenseMap<Label, Dim> sizes = sizesOf(e);
+  DenseMap<Label, Dim> sizes = sizesOf(l, e);
   for (Term &term : e.terms)
-    normalise(l, term, sizes);
+    normalise(l, term, sizes, e.numEllipsis);
   SmallVector<Label> output;
   for (Label label : e.output)
     if (!isConst(sizes.lookup(label), 1))
