@@ -133,15 +133,17 @@ struct ExpandFunctions : PassWrapper<ExpandFunctions, OperationPass<>> {
     llvm::DenseSet<Operation *> failed;
     for (unsigned round = 0; round < mostRounds; ++round) {
       SmallVector<Operation *> work;
-      getOperation()->walk([&](Operation *op) {
+      // Outer ops first: the bodies of the standard copy subgraphs, and copy simple ones best.
+      getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
         const onnx::OpInfo *info = onnx::infoFor(op);
-        if (info && info->hasFunctionBody && !kept.contains(info->mlirName) && !(keepOp && keepOp(op)) &&
-            !failed.contains(op))
-          work.push_back(op);
+        if (!info || !info->hasFunctionBody || kept.contains(info->mlirName) || (keepOp && keepOp(op)) ||
+            failed.contains(op))
+          return WalkResult::advance();
+        work.push_back(op);
+        return WalkResult::skip();
       });
       if (work.empty())
         return;
-      // Inner ops come first in the walk: they are gone from the regions of outer ones by then.
       for (Operation *op : work) {
         std::string reason;
         if (succeeded(expandFunctionBody(op, reason)))
