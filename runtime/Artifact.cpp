@@ -11,7 +11,8 @@ extern "C" optc_status optc_artifact_create(int32_t threads, optc_context **cont
   return optc_desc_create(&optc_model_descriptor, threads, context, error);
 }
 
-extern "C" optc_status optc_artifact_run(optc_context *context, const void *const *inputs, const int64_t *const *inputDims, void **outputs,
+extern "C" optc_status optc_artifact_run(optc_context *context, const void *const *inputs,
+                                         const int64_t *const *inputDims, void **outputs,
                                          const int64_t *const *outputDims, optc_error *error) {
   return optc_desc_run(context, inputs, inputDims, outputs, outputDims, error);
 }

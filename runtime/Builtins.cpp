@@ -1,7 +1,8 @@
 //===- Builtins.cpp - conversions the code generator may call -------------===//
 //
-// Without F16C, LLVM converts half and bfloat16 by calls that normally live in libgcc or compiler-rt. Here they are hidden and
-// round to nearest even. Floats are taken and returned the way LLVM 22 passes half on x86-64: in an SSE register.
+// Without F16C, LLVM converts half and bfloat16 by calls that normally live in libgcc or compiler-rt. Here they are
+// hidden and round to nearest even. Floats are taken and returned the way LLVM 22 passes half on x86-64: in an SSE
+// register.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Common.h"
@@ -17,7 +18,8 @@ template <typename To, typename From> To bits(From f) {
 }
 } // namespace
 
-/// Rounds the binary floating point number with bits `a` (M explicit mantissa bits, E exponent bits) to one with m and e.
+/// Rounds the binary floating point number with bits `a` (M explicit mantissa bits, E exponent bits) to one with m and
+/// e.
 template <int M, int E, int m, int e> static uint16_t truncate(uint64_t a) {
   constexpr int bias = (1 << (E - 1)) - 1, newBias = (1 << (e - 1)) - 1;
   constexpr uint64_t one = 1;
@@ -81,6 +83,61 @@ OPTC_BUILTIN __bf16 __truncsfbf2(float x) { return bits<__bf16>(truncate<23, 8, 
 OPTC_BUILTIN __bf16 __truncdfbf2(double x) { return bits<__bf16>(truncate<52, 11, 7, 8>(bits<uint64_t>(x))); }
 OPTC_BUILTIN float __extendbfsf2(__bf16 x) { return bits<float>(uint32_t(bits<uint16_t>(x)) << 16); }
 #endif
+
+//===-- integers and powers --------------------------------------------------//
+
+using u128 = unsigned __int128;
+using i128 = __int128;
+
+/// Shift and subtract: only odd constants and fixed-point code come here.
+static u128 divide(u128 a, u128 b, u128 &rest) {
+  if (!(a >> 64) && !(b >> 64) && b) {
+    rest = uint64_t(a) % uint64_t(b);
+    return uint64_t(a) / uint64_t(b);
+  }
+  u128 quotient = 0;
+  rest = 0;
+  for (int i = 127; i >= 0; --i) {
+    bool carry = rest >> 127;
+    rest = rest << 1 | (a >> i & 1);
+    if (carry || rest >= b) {
+      rest -= b;
+      quotient |= u128(1) << i;
+    }
+  }
+  return quotient;
+}
+
+static u128 magnitude(i128 v) { return v < 0 ? -u128(v) : u128(v); }
+
+OPTC_BUILTIN u128 __udivti3(u128 a, u128 b) {
+  u128 rest;
+  return divide(a, b, rest);
+}
+OPTC_BUILTIN u128 __umodti3(u128 a, u128 b) {
+  u128 rest;
+  divide(a, b, rest);
+  return rest;
+}
+OPTC_BUILTIN i128 __divti3(i128 a, i128 b) {
+  u128 rest, q = divide(magnitude(a), magnitude(b), rest);
+  return i128((a < 0) != (b < 0) ? -q : q);
+}
+OPTC_BUILTIN i128 __modti3(i128 a, i128 b) {
+  u128 rest;
+  divide(magnitude(a), magnitude(b), rest);
+  return i128(a < 0 ? -rest : rest);
+}
+
+template <typename T> static T power(T x, int n) {
+  T r = 1;
+  for (unsigned k = n < 0 ? 0u - unsigned(n) : unsigned(n); k; k >>= 1, x *= x)
+    if (k & 1)
+      r *= x;
+  return n < 0 ? 1 / r : r;
+}
+OPTC_BUILTIN float __powisf2(float x, int n) { return power(x, n); }
+OPTC_BUILTIN double __powidf2(double x, int n) { return power(x, n); }
 
 // The same for the operators, by bits.
 float optc::rt::halfToFloat(uint16_t x) { return bits<float>(extendHalf(x)); }

@@ -38,16 +38,25 @@ void packSubByte(optc_dtype dtype, const void *src, int64_t count, void *dst);
 
 /// Memory that lives until reset: never moves, freed all at once.
 struct Pool {
-  struct Block { Block *next; size_t used, size; };
+  struct Block {
+    Block *next;
+    size_t used, size;
+  };
   Block *head;
-  void *alloc(size_t bytes); // 16-byte aligned for small sizes, 64-byte aligned from 64 bytes on; null when out of memory
+  void *
+  alloc(size_t bytes); // 16-byte aligned for small sizes, 64-byte aligned from 64 bytes on; null when out of memory
   void reset();
   int64_t bytes() const;
 };
 
 /// The stack behind optc_rt_alloc: chunks that are kept between runs.
 struct Stack {
-  struct Chunk { Chunk *next; size_t size; char *data; int64_t base; };
+  struct Chunk {
+    Chunk *next;
+    size_t size;
+    char *data;
+    int64_t base;
+  };
   Chunk *first, *current;
   int64_t top; // position of the next byte, counted over all chunks
   void *alloc(int64_t bytes);
@@ -111,8 +120,8 @@ struct optc_host {
   optc::rt::Buffer scratch;  // workers * scratch bytes
   optc::rt::Buffer *outputs; // one per output, the context's own
   optc::rt::Retired retired;
-  int64_t *shapes; // per output two of OPTC_MAX_RANK sizes: of this run and of the one before
-  optc::rt::Pool pools[2];   // string bytes and sequences of this run and of the one before
+  int64_t *shapes;         // per output two of OPTC_MAX_RANK sizes: of this run and of the one before
+  optc::rt::Pool pools[2]; // string bytes and sequences of this run and of the one before
   int32_t currentPool;
   optc::rt::Buffer typed; // values of the typed C interface
   // State of a run.
@@ -122,7 +131,10 @@ struct optc_host {
   const optc_run_options *run;
   int64_t *symbols; // -1: not bound yet
   void **unpacked;  // per input of a sub-byte type: its storage form, made on demand
-  struct Output { bool written; void *unpacked; } *state; // `unpacked` is packed into the output at the end of the run
+  struct Output {
+    bool written;
+    void *unpacked;
+  } *state; // `unpacked` is packed into the output at the end of the run
   optc_error error;
   jmp_buf end; // where a failing service jumps to
 };
@@ -132,14 +144,17 @@ namespace optc::rt {
 /// Ends the run with an error, printf style: jumps back to runImpl, past frames that hold nothing to release.
 [[noreturn]] void fail(optc_host *h, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /// Fills `error` (may be null) and returns `status`.
-optc_status setError(optc_error *error, optc_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+optc_status setError(optc_error *error, optc_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /// Run-lifetime memory (string bytes, sequence items). Does not return when there is none.
 void *runAlloc(optc_host *h, int64_t bytes);
 inline Pool &runPool(optc_host *h) { return h->pools[h->currentPool]; }
 
 /// Text such as "[2,3,?]" for messages.
-struct ShapeText { char text[400]; };
+struct ShapeText {
+  char text[400];
+};
 ShapeText shapeText(int32_t rank, const int64_t *dims);
 
 ThreadPool *createPool(int32_t workers);
@@ -156,9 +171,10 @@ const optc_model_desc *modelGetDescImpl(const optc_model *);
 optc_status contextCreateImpl(const optc_model *, const optc_context_options *, optc_context **, optc_error *);
 void contextDestroyImpl(optc_context *);
 int64_t contextMemoryImpl(const optc_context *);
-optc_status runImpl(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *, optc_error *);
-#define OPTC_API_TABLE(DESC)                                                                                                              \
-  {OPTC_API_ABI,      sizeof(optc_api),   DESC,    modelFromDescImpl, modelDestroyImpl, modelGetDescImpl,                                   \
+optc_status runImpl(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *,
+                    optc_error *);
+#define OPTC_API_TABLE(DESC)                                                                                           \
+  {OPTC_API_ABI,      sizeof(optc_api),   DESC,    modelFromDescImpl, modelDestroyImpl, modelGetDescImpl,              \
    contextCreateImpl, contextDestroyImpl, runImpl, contextMemoryImpl, optc_dtype_name,  optc_dtype_bits}
 /// Serves models that are linked statically.
 extern const optc_api runtimeApi;

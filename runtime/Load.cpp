@@ -1,6 +1,7 @@
 //===- Load.cpp - loading artifacts from files ----------------------------===//
 //
-// The file is checked, and its query function found, by reading its ELF dynamic symbol table before the dynamic linker sees it.
+// The file is checked, and its query function found, by reading its ELF dynamic symbol table before the dynamic linker
+// sees it.
 //
 //===----------------------------------------------------------------------===//
 #include "Internal.h"
@@ -117,8 +118,9 @@ extern "C" optc_status optc_model_load_file(const char *path, optc_model **model
   if (!api || api->abi != OPTC_API_ABI || api->size < sizeof(optc_api) || !api->desc) {
     dlclose(library);
     return setError(error, OPTC_UNSUPPORTED,
-                    "'%s' does not serve version %d of the runtime's API; compile the model again with the optc that this runtime came with", path,
-                    OPTC_API_ABI);
+                    "'%s' does not serve version %d of the runtime's API; compile the model again with the optc that "
+                    "this runtime came with",
+                    path, OPTC_API_ABI);
   }
   optc_status status = api->model_from_desc(api->desc, model, error);
   if (status) {

@@ -49,13 +49,33 @@ struct TypeInfo {
 };
 } // namespace
 
-static constexpr TypeInfo kTypes[OPTC_NUM_DTYPES] = {
-    {"undefined", 0, 255},   {"float32", 32, 2},       {"uint8", 8, 1},        {"int8", 8, 0},           {"uint16", 16, 1},
-    {"int16", 16, 0},        {"int32", 32, 0},         {"int64", 64, 0},       {"string", 128, 255},     {"bool", 8, 6},
-    {"float16", 16, 2},      {"float64", 64, 2},       {"uint32", 32, 1},      {"uint64", 64, 1},        {"complex64", 64, 5},
-    {"complex128", 128, 5},  {"bfloat16", 16, 4},      {"float8e4m3fn", 8, 10}, {"float8e4m3fnuz", 8, 11}, {"float8e5m2", 8, 12},
-    {"float8e5m2fnuz", 8, 13}, {"uint4", 4, 1},        {"int4", 4, 0},         {"float4e2m1", 4, 17},    {"float8e8m0", 8, 14},
-    {"uint2", 2, 1},         {"int2", 2, 0}};
+static constexpr TypeInfo kTypes[OPTC_NUM_DTYPES] = {{"undefined", 0, 255},
+                                                     {"float32", 32, 2},
+                                                     {"uint8", 8, 1},
+                                                     {"int8", 8, 0},
+                                                     {"uint16", 16, 1},
+                                                     {"int16", 16, 0},
+                                                     {"int32", 32, 0},
+                                                     {"int64", 64, 0},
+                                                     {"string", 128, 255},
+                                                     {"bool", 8, 6},
+                                                     {"float16", 16, 2},
+                                                     {"float64", 64, 2},
+                                                     {"uint32", 32, 1},
+                                                     {"uint64", 64, 1},
+                                                     {"complex64", 64, 5},
+                                                     {"complex128", 128, 5},
+                                                     {"bfloat16", 16, 4},
+                                                     {"float8e4m3fn", 8, 10},
+                                                     {"float8e4m3fnuz", 8, 11},
+                                                     {"float8e5m2", 8, 12},
+                                                     {"float8e5m2fnuz", 8, 13},
+                                                     {"uint4", 4, 1},
+                                                     {"int4", 4, 0},
+                                                     {"float4e2m1", 4, 17},
+                                                     {"float8e8m0", 8, 14},
+                                                     {"uint2", 2, 1},
+                                                     {"int2", 2, 0}};
 
 static const TypeInfo &typeInfo(optc_dtype t) { return kTypes[t > 0 && t < OPTC_NUM_DTYPES ? t : 0]; }
 
@@ -190,7 +210,8 @@ void Stack::release(int64_t mark) {
   if (mark < 0 || mark > top)
     return;
   top = mark;
-  // Bases of the chunks up to the current one are in order, so the chunk of the mark is the last one that begins at or before it.
+  // Bases of the chunks up to the current one are in order, so the chunk of the mark is the last one that begins at or
+  // before it.
   Chunk *c = first;
   while (c && c != current && c->base + int64_t(c->size) <= mark)
     c = c->next;

@@ -38,7 +38,8 @@ static bool validIO(const optc_io_desc *io, int32_t n, int32_t symbols) {
   return true;
 }
 
-static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model, optc_error *error, const optc_api *api) {
+static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model, optc_error *error,
+                                 const optc_api *api) {
   if (!model)
     return setError(error, OPTC_INVALID_ARGUMENT, "optc_model_from_desc: the result pointer is null");
   *model = nullptr;
@@ -47,7 +48,8 @@ static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model
   const char *name = desc->name ? desc->name : "?";
   if (desc->abi != OPTC_DISPATCH_ABI || desc->size < sizeof(optc_model_desc))
     return setError(error, OPTC_UNSUPPORTED,
-                    "model '%s' was compiled for version %u of the runtime's ABI, this runtime serves version %d; compile the model again with the "
+                    "model '%s' was compiled for version %u of the runtime's ABI, this runtime serves version %d; "
+                    "compile the model again with the "
                     "optc that this runtime came with",
                     name, desc->abi, OPTC_DISPATCH_ABI);
   if (!desc->entry || desc->num_symbols < 0 || !validIO(desc->inputs, desc->num_inputs, desc->num_symbols) ||
@@ -56,7 +58,8 @@ static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model
   if (uint64_t missing = desc->cpu_features & ~optc_cpu_features()) {
     char text[400];
     optc_cpu_feature_names(missing, text, sizeof(text));
-    return setError(error, OPTC_UNSUPPORTED, "model '%s' needs CPU features that this machine lacks: %s; compile it with --target= for this CPU",
+    return setError(error, OPTC_UNSUPPORTED,
+                    "model '%s' needs CPU features that this machine lacks: %s; compile it with --target= for this CPU",
                     name, text);
   }
   auto *m = static_cast<optc_model *>(calloc(1, sizeof(optc_model)));
@@ -68,7 +71,9 @@ static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model
   return OPTC_OK;
 }
 
-optc_status optc::rt::modelFromDescImpl(const optc_model_desc *d, optc_model **m, optc_error *e) { return modelFromDesc(d, m, e, &runtimeApi); }
+optc_status optc::rt::modelFromDescImpl(const optc_model_desc *d, optc_model **m, optc_error *e) {
+  return modelFromDesc(d, m, e, &runtimeApi);
+}
 void optc::rt::modelDestroyImpl(optc_model *m) { free(m); }
 const optc_model_desc *optc::rt::modelGetDescImpl(const optc_model *m) { return m ? m->desc : nullptr; }
 
@@ -100,17 +105,20 @@ void optc::rt::contextDestroyImpl(optc_context *h) {
 
 template <typename T> static T *zeroed(int32_t n) { return static_cast<T *>(calloc(n ? size_t(n) : 1, sizeof(T))); }
 
-optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_context_options *options, optc_context **context, optc_error *error) {
+optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_context_options *options,
+                                        optc_context **context, optc_error *error) {
   if (!context)
     return setError(error, OPTC_INVALID_ARGUMENT, "optc_context_create: the result pointer is null");
   *context = nullptr;
   if (!model)
     return setError(error, OPTC_INVALID_ARGUMENT, "optc_context_create: the model is null");
   if (options && options->size < sizeof(optc_context_options))
-    return setError(error, OPTC_INVALID_ARGUMENT, "optc_context_create: options.size is %u, expected sizeof(optc_context_options) = %zu",
+    return setError(error, OPTC_INVALID_ARGUMENT,
+                    "optc_context_create: options.size is %u, expected sizeof(optc_context_options) = %zu",
                     options->size, sizeof(optc_context_options));
   if (options && (options->threads < 0 || options->threads > 1024))
-    return setError(error, OPTC_INVALID_ARGUMENT, "optc_context_create: %d threads; 0 to 1024 are supported", options->threads);
+    return setError(error, OPTC_INVALID_ARGUMENT, "optc_context_create: %d threads; 0 to 1024 are supported",
+                    options->threads);
   const optc_model_desc *d = model->desc;
   auto *h = zeroed<optc_host>(1);
   if (!h)
@@ -134,7 +142,8 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
   }
   if (!ok) {
     contextDestroyImpl(h);
-    return setError(error, OPTC_OUT_OF_MEMORY, "no memory or threads for a context: the arena takes %lld bytes, %d threads were asked for",
+    return setError(error, OPTC_OUT_OF_MEMORY,
+                    "no memory or threads for a context: the arena takes %lld bytes, %d threads were asked for",
                     (long long)d->arena_bytes, h->workers);
   }
   *context = h;
@@ -144,7 +153,8 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
 int64_t optc::rt::contextMemoryImpl(const optc_context *h) {
   if (!h)
     return 0;
-  int64_t n = h->model->desc->arena_bytes + h->stack.bytes() + int64_t(h->scratch.size) + h->pools[0].bytes() + h->pools[1].bytes();
+  int64_t n = h->model->desc->arena_bytes + h->stack.bytes() + int64_t(h->scratch.size) + h->pools[0].bytes() +
+              h->pools[1].bytes();
   for (int32_t i = 0; i < h->model->desc->num_outputs; ++i)
     n += int64_t(h->outputs[i].size);
   return n;
@@ -162,9 +172,12 @@ optc_status optc_model_from_desc(const optc_model_desc *desc, optc_model **model
   return runtimeApi.model_from_desc(desc, model, error);
 }
 
-const optc_model_desc *optc_model_get_desc(const optc_model *model) { return model ? model->api->model_get_desc(model) : nullptr; }
+const optc_model_desc *optc_model_get_desc(const optc_model *model) {
+  return model ? model->api->model_get_desc(model) : nullptr;
+}
 
-optc_status optc_context_create(const optc_model *model, const optc_context_options *options, optc_context **context, optc_error *error) {
+optc_status optc_context_create(const optc_model *model, const optc_context_options *options, optc_context **context,
+                                optc_error *error) {
   return (model ? model->api : &runtimeApi)->context_create(model, options, context, error);
 }
 
@@ -173,8 +186,8 @@ void optc_context_destroy(optc_context *context) {
     context->api->context_destroy(context);
 }
 
-optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t num_inputs, optc_value *outputs, int32_t num_outputs,
-                     const optc_run_options *options, optc_error *error) {
+optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t num_inputs, optc_value *outputs,
+                     int32_t num_outputs, const optc_run_options *options, optc_error *error) {
   return (context ? context->api : &runtimeApi)->run(context, inputs, num_inputs, outputs, num_outputs, options, error);
 }
 

@@ -14,7 +14,8 @@ ShapeText optc::rt::shapeText(int32_t rank, const int64_t *dims) {
   ShapeText t;
   size_t at = size_t(snprintf(t.text, sizeof(t.text), "["));
   for (int32_t i = 0; i < rank && at < sizeof(t.text) - 30; ++i)
-    at += size_t(dims[i] < 0 ? snprintf(t.text + at, 30, "%s?", i ? "," : "") : snprintf(t.text + at, 30, "%s%lld", i ? "," : "", (long long)dims[i]));
+    at += size_t(dims[i] < 0 ? snprintf(t.text + at, 30, "%s?", i ? "," : "")
+                             : snprintf(t.text + at, 30, "%s%lld", i ? "," : "", (long long)dims[i]));
   snprintf(t.text + at, 3, "]");
   return t;
 }
@@ -84,14 +85,16 @@ static void normalizeTensor(optc_host *h, const char *name, const optc_value &v,
   if (out.dtype <= 0 || out.dtype >= OPTC_NUM_DTYPES)
     fail(h, OPTC_INVALID_ARGUMENT, "input '%s': element type %d is not an ONNX type", name, out.dtype);
   if (t.device.device_type > 1 && t.device.device_type != 3)
-    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its memory is on device type %d; only CPU memory (1) is supported", name, t.device.device_type);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its memory is on device type %d; only CPU memory (1) is supported",
+         name, t.device.device_type);
   if (t.ndim < 0 || t.ndim > OPTC_MAX_RANK)
     fail(h, OPTC_INVALID_ARGUMENT, "input '%s': rank %d; 0 to %d is supported", name, t.ndim, OPTC_MAX_RANK);
   if (t.ndim && !t.shape)
     fail(h, OPTC_INVALID_ARGUMENT, "input '%s': its shape is a null pointer", name);
   int64_t count = countElements(t.ndim, t.shape);
   if (count < 0 || packedBytes(out.dtype, count) < 0)
-    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': shape %s is negative or too large", name, shapeText(t.ndim, t.shape).text);
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': shape %s is negative or too large", name,
+         shapeText(t.ndim, t.shape).text);
   if (!count) {
     static const char nothing[kAlign] = {0};
     t.data = const_cast<char *>(nothing);
@@ -123,21 +126,22 @@ static void normalizeTensor(optc_host *h, const char *name, const optc_value &v,
 /// Checks a tensor against the declaration and binds symbols.
 static void checkTensor(optc_host *h, const optc_io_desc &io, const optc_value &v) {
   if (io.dtype && v.dtype != io.dtype)
-    fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, optc_dtype_name(v.dtype), optc_dtype_name(io.dtype));
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, optc_dtype_name(v.dtype),
+         optc_dtype_name(io.dtype));
   if (io.rank < 0)
     return;
   const optc_dltensor &t = v.tensor;
   if (t.ndim != io.rank)
     fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has rank %d and shape %s, the model takes rank %d: %s", io.name, t.ndim,
-                shapeText(t.ndim, t.shape).text, io.rank, declared(h, io).text);
+         shapeText(t.ndim, t.shape).text, io.rank, declared(h, io).text);
   for (int32_t d = 0; d < io.rank; ++d) {
     int64_t want = io.dims[d];
     if (want == INT64_MIN)
       continue;
     if (want >= 0) {
       if (t.shape[d] != want)
-        fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s, the model takes %s: dimension %d is %lld, not %lld", io.name,
-                    shapeText(t.ndim, t.shape).text, declared(h, io).text, d, (long long)t.shape[d], (long long)want);
+        fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s, the model takes %s: dimension %d is %lld, not %lld",
+             io.name, shapeText(t.ndim, t.shape).text, declared(h, io).text, d, (long long)t.shape[d], (long long)want);
       continue;
     }
     int64_t &bound = h->symbols[-1 - want];
@@ -145,15 +149,17 @@ static void checkTensor(optc_host *h, const optc_io_desc &io, const optc_value &
       bound = t.shape[d];
     else if (bound != t.shape[d]) {
       const char *const *names = h->model->desc->symbols;
-      fail(h, OPTC_INVALID_ARGUMENT, "input '%s' has shape %s: dimension %d ('%s') is %lld, but an earlier input made '%s' %lld", io.name,
-           shapeText(t.ndim, t.shape).text, d, names ? names[-1 - want] : "?", (long long)t.shape[d], names ? names[-1 - want] : "?",
-           (long long)bound);
+      fail(h, OPTC_INVALID_ARGUMENT,
+           "input '%s' has shape %s: dimension %d ('%s') is %lld, but an earlier input made '%s' %lld", io.name,
+           shapeText(t.ndim, t.shape).text, d, names ? names[-1 - want] : "?", (long long)t.shape[d],
+           names ? names[-1 - want] : "?", (long long)bound);
     }
   }
 }
 
 static const char *kindName(int32_t kind) {
-  static const char *const names[] = {"nothing", "a tensor", "a tensor of strings", "a sequence", "an optional", "a map"};
+  static const char *const names[] = {"nothing",    "a tensor",    "a tensor of strings",
+                                      "a sequence", "an optional", "a map"};
   return kind >= 0 && kind <= 5 ? names[kind] : "a value of unknown kind";
 }
 
@@ -162,18 +168,20 @@ static bool isTensor(const optc_value &v) { return v.kind == OPTC_TENSOR || v.ki
 static void bindSequence(optc_host *h, const optc_io_desc &io, const optc_value &v, optc_value &out) {
   out = v;
   if (v.size < 0 || (v.size && !v.items))
-    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items with %s", io.name, (long long)v.size, v.items ? "items" : "a null pointer");
+    fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items with %s", io.name, (long long)v.size,
+         v.items ? "items" : "a null pointer");
   int64_t bytes;
   if (!mulSize(v.size, sizeof(optc_value), bytes))
     fail(h, OPTC_INVALID_ARGUMENT, "input '%s': a sequence of %lld items is too long", io.name, (long long)v.size);
   out.items = static_cast<optc_value *>(runAlloc(h, bytes));
   for (int64_t i = 0; i < v.size; ++i) {
     if (!isTensor(v.items[i]))
-      fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, not a tensor", io.name, (long long)i, kindName(v.items[i].kind));
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, not a tensor", io.name, (long long)i,
+           kindName(v.items[i].kind));
     normalizeTensor(h, io.name, v.items[i], out.items[i]);
     if (io.dtype && out.items[i].dtype != io.dtype)
-      fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, the model takes %s", io.name, (long long)i,
-           optc_dtype_name(out.items[i].dtype), optc_dtype_name(io.dtype));
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s': item %lld of the sequence is %s, the model takes %s", io.name,
+           (long long)i, optc_dtype_name(out.items[i].dtype), optc_dtype_name(io.dtype));
   }
 }
 
@@ -199,7 +207,8 @@ void optc::rt::bindInputs(optc_host *h, int32_t count) {
       }
     }
     if (sequence ? v->kind != OPTC_SEQUENCE : !isTensor(*v))
-      fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, kindName(v->kind), sequence ? "a sequence of tensors" : "a tensor");
+      fail(h, OPTC_INVALID_ARGUMENT, "input '%s' is %s, the model takes %s", io.name, kindName(v->kind),
+           sequence ? "a sequence of tensors" : "a tensor");
     if (sequence) {
       bindSequence(h, io, *v, h->bound[i]);
     } else {
@@ -216,7 +225,9 @@ static bool overlaps(const void *a, int64_t an, const void *b, int64_t bn) {
   return x < y + uintptr_t(bn) && y < x + uintptr_t(an);
 }
 
-static int64_t valueBytes(const optc_value &v) { return isTensor(v) ? packedBytes(v.dtype, countElements(v.tensor.ndim, v.tensor.shape)) : 0; }
+static int64_t valueBytes(const optc_value &v) {
+  return isTensor(v) ? packedBytes(v.dtype, countElements(v.tensor.ndim, v.tensor.shape)) : 0;
+}
 
 void optc::rt::checkOutputs(optc_host *h, int32_t count) {
   const optc_model_desc *d = h->model->desc;
@@ -235,7 +246,8 @@ void optc::rt::checkOutputs(optc_host *h, int32_t count) {
     Buffer &own = h->outputs[i];
     if (own.data)
       for (int32_t k = 0; k < d->num_inputs; ++k)
-        if (own.data && isTensor(h->bound[k]) && overlaps(own.data, int64_t(own.size), h->bound[k].tensor.data, valueBytes(h->bound[k]))) {
+        if (own.data && isTensor(h->bound[k]) &&
+            overlaps(own.data, int64_t(own.size), h->bound[k].tensor.data, valueBytes(h->bound[k]))) {
           if (!h->retired.push(own.data))
             fail(h, OPTC_OUT_OF_MEMORY, "out of memory");
           own = Buffer{};
@@ -243,16 +255,20 @@ void optc::rt::checkOutputs(optc_host *h, int32_t count) {
     if (v.kind == OPTC_NONE)
       continue;
     if (d->outputs[i].kind)
-      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is a sequence or an optional: pass a value of kind OPTC_NONE instead of %s", name, kindName(v.kind));
+      fail(h, OPTC_INVALID_ARGUMENT,
+           "output '%s' is a sequence or an optional: pass a value of kind OPTC_NONE instead of %s", name,
+           kindName(v.kind));
     optc_dltensor &t = v.tensor;
     if (!v.dtype)
       v.dtype = v.kind == OPTC_STRINGS ? optc_dtype(OPTC_STRING) : dtypeFromDL(t.dtype);
     if (d->outputs[i].dtype && v.dtype != d->outputs[i].dtype)
-      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s, the buffer given is for %s", name, optc_dtype_name(d->outputs[i].dtype), optc_dtype_name(v.dtype));
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s, the buffer given is for %s", name,
+           optc_dtype_name(d->outputs[i].dtype), optc_dtype_name(v.dtype));
     if (t.ndim < 0 || t.ndim > OPTC_MAX_RANK || (t.ndim && !t.shape) || valueBytes(v) < 0)
       fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the shape of the buffer given is not valid", name);
     if (t.device.device_type > 1 && t.device.device_type != 3)
-      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': its memory is on device type %d; only CPU memory (1) is supported", name, t.device.device_type);
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s': its memory is on device type %d; only CPU memory (1) is supported",
+           name, t.device.device_type);
     if (!isContiguous(t))
       fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given is strided; outputs must be contiguous", name);
     int64_t bytes = valueBytes(v);
@@ -267,8 +283,11 @@ void optc::rt::checkOutputs(optc_host *h, int32_t count) {
       if (isTensor(h->bound[k]) && overlaps(base, bytes, h->bound[k].tensor.data, valueBytes(h->bound[k])))
         fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps input '%s'", name, d->inputs[k].name);
     for (int32_t k = 0; k < i; ++k)
-      if (isTensor(h->results[k]) && overlaps(base, bytes, static_cast<char *>(h->results[k].tensor.data) + h->results[k].tensor.byte_offset, valueBytes(h->results[k])))
-        fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps that of output '%s'", name, d->outputs[k].name);
+      if (isTensor(h->results[k]) &&
+          overlaps(base, bytes, static_cast<char *>(h->results[k].tensor.data) + h->results[k].tensor.byte_offset,
+                   valueBytes(h->results[k])))
+        fail(h, OPTC_INVALID_ARGUMENT, "output '%s': the buffer given overlaps that of output '%s'", name,
+             d->outputs[k].name);
   }
 }
 
@@ -287,14 +306,16 @@ static void *placeOutput(optc_host *h, int32_t index, optc_dtype dtype, int32_t 
     for (int32_t i = 0; same && i < rank; ++i)
       same = v.tensor.shape[i] == dims[i];
     if (!same || v.dtype != dtype)
-      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s%s, the buffer given is for %s%s", name, optc_dtype_name(dtype), shapeText(rank, dims).text,
-           optc_dtype_name(v.dtype), shapeText(v.tensor.ndim, v.tensor.shape).text);
+      fail(h, OPTC_INVALID_ARGUMENT, "output '%s' is %s%s, the buffer given is for %s%s", name, optc_dtype_name(dtype),
+           shapeText(rank, dims).text, optc_dtype_name(v.dtype), shapeText(v.tensor.ndim, v.tensor.shape).text);
     return bytes ? static_cast<char *>(v.tensor.data) + v.tensor.byte_offset : runAlloc(h, 1);
   }
   bool asks = h->run && h->run->allocate;
-  void *data = asks ? h->run->allocate(h->run->allocate_user, index, size_t(bytes ? bytes : 1), kAlign) : h->outputs[index].reserve(size_t(bytes));
+  void *data = asks ? h->run->allocate(h->run->allocate_user, index, size_t(bytes ? bytes : 1), kAlign)
+                    : h->outputs[index].reserve(size_t(bytes));
   if (!data)
-    fail(h, OPTC_OUT_OF_MEMORY, "output '%s': %s %lld bytes", name, asks ? "the caller's allocator refused" : "out of memory for", (long long)bytes);
+    fail(h, OPTC_OUT_OF_MEMORY, "output '%s': %s %lld bytes", name,
+         asks ? "the caller's allocator refused" : "out of memory for", (long long)bytes);
   int64_t *shape = h->shapes + (size_t(index) * 2 + size_t(h->currentPool)) * OPTC_MAX_RANK;
   for (int32_t i = 0; i < rank; ++i)
     shape[i] = dims[i];
@@ -309,7 +330,8 @@ static void *placeOutput(optc_host *h, int32_t index, optc_dtype dtype, int32_t 
 static void tensorToValue(optc_host *h, const optc_tensor &t, optc_value &v) {
   int64_t count = countElements(t.rank, t.dims), bytes = packedBytes(t.dtype, count);
   if (bytes < 0)
-    fail(h, OPTC_RUN_FAILED, "a tensor %s of %s is not valid", shapeText(t.rank, t.dims).text, optc_dtype_name(t.dtype));
+    fail(h, OPTC_RUN_FAILED, "a tensor %s of %s is not valid", shapeText(t.rank, t.dims).text,
+         optc_dtype_name(t.dtype));
   auto *shape = static_cast<int64_t *>(runAlloc(h, int64_t(sizeof(int64_t)) * (t.rank > 0 ? t.rank : 1)));
   void *data = runAlloc(h, bytes);
   for (int32_t i = 0; i < t.rank; ++i)
@@ -440,14 +462,17 @@ void *optc_rt_arena(optc_host *h) { return h->arena; }
 void *optc_rt_alloc(optc_host *h, int64_t bytes) {
   void *p = h->stack.alloc(bytes);
   if (!p)
-    fail(h, OPTC_OUT_OF_MEMORY, bytes < 0 ? "a size is negative or too large (%lld bytes)" : "out of memory: %lld bytes", (long long)bytes);
+    fail(h, OPTC_OUT_OF_MEMORY,
+         bytes < 0 ? "a size is negative or too large (%lld bytes)" : "out of memory: %lld bytes", (long long)bytes);
   return p;
 }
 
 int64_t optc_rt_mark(optc_host *h) { return h->stack.top; }
 void optc_rt_release(optc_host *h, int64_t mark) { h->stack.release(mark); }
 
-void optc_rt_fail(optc_host *h, const char *message) { fail(h, OPTC_RUN_FAILED, "%s", message ? message : "the run failed"); }
+void optc_rt_fail(optc_host *h, const char *message) {
+  fail(h, OPTC_RUN_FAILED, "%s", message ? message : "the run failed");
+}
 void optc_rt_check(optc_host *h, const char *message) {
   if (message)
     optc_rt_fail(h, message);
@@ -467,16 +492,18 @@ static void runChecked(optc_host *h, int32_t numInputs, int32_t numOutputs) {
       fail(h, OPTC_RUN_FAILED, "the host program did not set output '%s'", d->outputs[i].name);
     optc_dltensor &t = h->results[i].tensor;
     if (h->state[i].unpacked)
-      packSubByte(h->results[i].dtype, h->state[i].unpacked, countElements(t.ndim, t.shape), static_cast<char *>(t.data) + t.byte_offset);
+      packSubByte(h->results[i].dtype, h->state[i].unpacked, countElements(t.ndim, t.shape),
+                  static_cast<char *>(t.data) + t.byte_offset);
   }
 }
 
-optc_status optc::rt::runImpl(optc_context *h, const optc_value *inputs, int32_t numInputs, optc_value *outputs, int32_t numOutputs,
-                              const optc_run_options *options, optc_error *error) {
+optc_status optc::rt::runImpl(optc_context *h, const optc_value *inputs, int32_t numInputs, optc_value *outputs,
+                              int32_t numOutputs, const optc_run_options *options, optc_error *error) {
   if (!h)
     return setError(error, OPTC_INVALID_ARGUMENT, "optc_run: the context is null");
   if (options && options->size < sizeof(optc_run_options))
-    return setError(error, OPTC_INVALID_ARGUMENT, "optc_run: options.size is %u, expected sizeof(optc_run_options) = %zu", options->size,
+    return setError(error, OPTC_INVALID_ARGUMENT,
+                    "optc_run: options.size is %u, expected sizeof(optc_run_options) = %zu", options->size,
                     sizeof(optc_run_options));
   h->error.status = OPTC_OK;
   h->error.message[0] = 0;

@@ -1,6 +1,7 @@
 //===- Threads.cpp - the fork-join pool and optc_rt_launch ----------------===//
 //
-// Workers spin for some microseconds after a job and then sleep on a futex, so an idle context costs nothing. Worker 0 is the caller.
+// Workers spin for some microseconds after a job and then sleep on a futex, so an idle context costs nothing. Worker 0
+// is the caller.
 //
 //===----------------------------------------------------------------------===//
 #include "Internal.h"
@@ -13,9 +14,11 @@
 
 using namespace optc::rt;
 
-static constexpr int kSpins = 4000; // some 10 us
+static constexpr int kSpins = 1500; // 10 to 50 us
 
-static void futexWait(uint32_t *word, uint32_t value) { syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0); }
+static void futexWait(uint32_t *word, uint32_t value) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
 static void futexWake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0); }
 
 static void relax() {
@@ -48,7 +51,11 @@ static void change(uint32_t *word, uint32_t value, uint32_t *sleepers) {
 
 namespace optc::rt {
 struct ThreadPool {
-  struct Worker { ThreadPool *pool; pthread_t thread; int32_t index; };
+  struct Worker {
+    ThreadPool *pool;
+    pthread_t thread;
+    int32_t index;
+  };
   alignas(64) uint32_t epoch; // one step per job
   uint32_t epochSleepers;
   alignas(64) uint32_t pending; // workers that have not finished the job
@@ -138,7 +145,8 @@ static void runTiles(void *arg, int32_t worker) {
   }
 }
 
-extern "C" void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles, int64_t scratchBytes) {
+extern "C" void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles,
+                               int64_t scratchBytes) {
   if (tiles <= 0)
     return;
   int32_t workers = tiles > 1 ? h->workers : 1; // the pool wakes everybody; the surplus finds no tile
@@ -146,7 +154,8 @@ extern "C" void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *bu
   char *scratch = nullptr;
   if (scratchBytes > 0) {
     if (!mulSize(line, workers, total) || !(scratch = static_cast<char *>(h->scratch.reserve(size_t(total)))))
-      fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %d workers need %lld bytes of scratch each", workers, (long long)scratchBytes);
+      fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %d workers need %lld bytes of scratch each", workers,
+           (long long)scratchBytes);
   }
   if (workers == 1) {
     optc_dispatch d = {buf, scalar, scratch, 0, tiles, 0};

@@ -45,8 +45,8 @@ enum {
   OPTC_INVALID_ARGUMENT = 1, /* the caller's value, file or option does not fit */
   OPTC_UNSUPPORTED = 2,      /* CPU feature or ABI version missing */
   OPTC_OUT_OF_MEMORY = 3,
-  OPTC_IO = 4,               /* a file cannot be read or loaded */
-  OPTC_RUN_FAILED = 5        /* the model's own check failed (for example an index out of range) */
+  OPTC_IO = 4,        /* a file cannot be read or loaded */
+  OPTC_RUN_FAILED = 5 /* the model's own check failed (for example an index out of range) */
 };
 typedef struct optc_error {
   optc_status status;
@@ -55,11 +55,34 @@ typedef struct optc_error {
 
 /* ---- element types: ONNX TensorProto.DataType ---- */
 enum {
-  OPTC_UNDEFINED = 0, OPTC_FLOAT = 1, OPTC_UINT8 = 2, OPTC_INT8 = 3, OPTC_UINT16 = 4, OPTC_INT16 = 5, OPTC_INT32 = 6,
-  OPTC_INT64 = 7, OPTC_STRING = 8, OPTC_BOOL = 9, OPTC_FLOAT16 = 10, OPTC_DOUBLE = 11, OPTC_UINT32 = 12, OPTC_UINT64 = 13,
-  OPTC_COMPLEX64 = 14, OPTC_COMPLEX128 = 15, OPTC_BFLOAT16 = 16, OPTC_FLOAT8E4M3FN = 17, OPTC_FLOAT8E4M3FNUZ = 18,
-  OPTC_FLOAT8E5M2 = 19, OPTC_FLOAT8E5M2FNUZ = 20, OPTC_UINT4 = 21, OPTC_INT4 = 22, OPTC_FLOAT4E2M1 = 23,
-  OPTC_FLOAT8E8M0 = 24, OPTC_UINT2 = 25, OPTC_INT2 = 26, OPTC_NUM_DTYPES = 27
+  OPTC_UNDEFINED = 0,
+  OPTC_FLOAT = 1,
+  OPTC_UINT8 = 2,
+  OPTC_INT8 = 3,
+  OPTC_UINT16 = 4,
+  OPTC_INT16 = 5,
+  OPTC_INT32 = 6,
+  OPTC_INT64 = 7,
+  OPTC_STRING = 8,
+  OPTC_BOOL = 9,
+  OPTC_FLOAT16 = 10,
+  OPTC_DOUBLE = 11,
+  OPTC_UINT32 = 12,
+  OPTC_UINT64 = 13,
+  OPTC_COMPLEX64 = 14,
+  OPTC_COMPLEX128 = 15,
+  OPTC_BFLOAT16 = 16,
+  OPTC_FLOAT8E4M3FN = 17,
+  OPTC_FLOAT8E4M3FNUZ = 18,
+  OPTC_FLOAT8E5M2 = 19,
+  OPTC_FLOAT8E5M2FNUZ = 20,
+  OPTC_UINT4 = 21,
+  OPTC_INT4 = 22,
+  OPTC_FLOAT4E2M1 = 23,
+  OPTC_FLOAT8E8M0 = 24,
+  OPTC_UINT2 = 25,
+  OPTC_INT2 = 26,
+  OPTC_NUM_DTYPES = 27
 };
 /* Name ("float16"), or "undefined". */
 const char *optc_dtype_name(optc_dtype dtype);
@@ -68,8 +91,13 @@ int32_t optc_dtype_bits(optc_dtype dtype);
 
 /* ---- values ---- */
 /* The layout of DLPack's DLTensor, so that `*(DLTensor *)&value.tensor` is valid. */
-typedef struct optc_dltype { uint8_t code, bits; uint16_t lanes; } optc_dltype;
-typedef struct optc_dldevice { int32_t device_type, device_id; } optc_dldevice; /* 1: CPU; 0 is taken as CPU */
+typedef struct optc_dltype {
+  uint8_t code, bits;
+  uint16_t lanes;
+} optc_dltype;
+typedef struct optc_dldevice {
+  int32_t device_type, device_id;
+} optc_dldevice; /* 1: CPU; 0 is taken as CPU */
 typedef struct optc_dltensor {
   void *data;
   optc_dldevice device;
@@ -136,7 +164,8 @@ const optc_model_desc *optc_model_get_desc(const optc_model *model);
 
 /* ---- contexts ---- */
 typedef struct optc_host optc_context;
-/* Runs body(arg, worker) for every worker in [0, workers), in any order and on any threads, and returns when all are done. */
+/* Runs body(arg, worker) for every worker in [0, workers), in any order and on any threads, and returns when all are
+ * done. */
 typedef void (*optc_parallel_for)(void *user, int32_t workers, void (*body)(void *arg, int32_t worker), void *arg);
 typedef struct optc_context_options {
   uint32_t size;   /* sizeof(optc_context_options) */
@@ -145,7 +174,8 @@ typedef struct optc_context_options {
   void *parallel_for_user;
 } optc_context_options;
 /* `options` may be null. */
-optc_status optc_context_create(const optc_model *model, const optc_context_options *options, optc_context **context, optc_error *error);
+optc_status optc_context_create(const optc_model *model, const optc_context_options *options, optc_context **context,
+                                optc_error *error);
 void optc_context_destroy(optc_context *context);
 
 /* ---- runs ---- */
@@ -156,22 +186,23 @@ typedef struct optc_run_options {
   void *allocate_user;
 } optc_run_options;
 /* Inputs and outputs in the order of the descriptor. `options` may be null. */
-optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t num_inputs, optc_value *outputs, int32_t num_outputs,
-                     const optc_run_options *options, optc_error *error);
+optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t num_inputs, optc_value *outputs,
+                     int32_t num_outputs, const optc_run_options *options, optc_error *error);
 /* Bytes that the context holds: arena, stack, outputs, scratch. */
 int64_t optc_context_memory(const optc_context *context);
 
 /* ---- the table an artifact hands out ---- */
 typedef struct optc_api {
-  uint32_t abi;  /* OPTC_API_ABI */
-  uint32_t size; /* sizeof(optc_api) */
+  uint32_t abi;                /* OPTC_API_ABI */
+  uint32_t size;               /* sizeof(optc_api) */
   const optc_model_desc *desc; /* of the artifact; null in the table of liboptc_rt.a */
   optc_status (*model_from_desc)(const optc_model_desc *, optc_model **, optc_error *);
   void (*model_destroy)(optc_model *);
   const optc_model_desc *(*model_get_desc)(const optc_model *);
   optc_status (*context_create)(const optc_model *, const optc_context_options *, optc_context **, optc_error *);
   void (*context_destroy)(optc_context *);
-  optc_status (*run)(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *, optc_error *);
+  optc_status (*run)(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *,
+                     optc_error *);
   int64_t (*context_memory)(const optc_context *);
   const char *(*dtype_name)(optc_dtype);
   int32_t (*dtype_bits)(optc_dtype);

@@ -1,7 +1,7 @@
 //===- launcher.cpp - the program in front of an --emit=exe artifact ------===//
 //
-// The compiler copies this program, appends the artifact's .so and 16 bytes: the magic "OPTCEXE1" and the size of the .so, little-endian.
-// It then behaves like optc-run on that artifact.
+// The compiler copies this program, appends the artifact's .so and 16 bytes: the magic "OPTCEXE1" and the size of the
+// .so, little-endian. It then behaves like optc-run on that artifact.
 //
 //===----------------------------------------------------------------------===//
 #include "run/Options.h"

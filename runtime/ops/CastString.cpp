@@ -1,7 +1,7 @@
 //===- CastString.cpp - numbers to text and back --------------------------===//
 //
-// The text of a float is the shortest that reads back as the same number, printed the way numpy does. The C locale is used whatever the
-// program's locale is.
+// The text of a float is the shortest that reads back as the same number, printed the way numpy does. The C locale is
+// used whatever the program's locale is.
 //
 //===----------------------------------------------------------------------===//
 #include "Strings.h"
@@ -188,7 +188,8 @@ OPTC_OP(cast_from_string) {
   }
   if (bad >= 0) {
     const optc_string &s = strings(x)[bad];
-    fail(h, OPTC_RUN_FAILED, "Cast: element %lld, '%.*s', is not a number", (long long)bad, int(s.size < 60 ? s.size : 60), s.data ? s.data : "");
+    fail(h, OPTC_RUN_FAILED, "Cast: element %lld, '%.*s', is not a number", (long long)bad,
+         int(s.size < 60 ? s.size : 60), s.data ? s.data : "");
   }
   return 0;
 }

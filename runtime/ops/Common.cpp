@@ -3,9 +3,11 @@
 
 using namespace optc::rt;
 
-void optc::rt::checkCall(optc_host *h, const char *op, int32_t n, int32_t needIn, int32_t attrs, int32_t needAttrs, int32_t m, int32_t needOut) {
+void optc::rt::checkCall(optc_host *h, const char *op, int32_t n, int32_t needIn, int32_t attrs, int32_t needAttrs,
+                         int32_t m, int32_t needOut) {
   if (n < needIn || attrs < needAttrs || m < needOut)
-    fail(h, OPTC_RUN_FAILED, "%s: called with %d operands, %d attributes, %d results; it has %d, %d, %d", op, n, attrs, m, needIn, needAttrs, needOut);
+    fail(h, OPTC_RUN_FAILED, "%s: called with %d operands, %d attributes, %d results; it has %d, %d, %d", op, n, attrs,
+         m, needIn, needAttrs, needOut);
 }
 
 optc_tensor optc::rt::makeTensor(optc_host *h, optc_dtype dtype, int32_t rank, const int64_t *dims) {
@@ -41,7 +43,8 @@ int32_t optc::rt::checkAxis(optc_host *h, const char *op, int64_t axis, int32_t 
 
 int64_t optc::rt::integerAt(optc_host *h, const char *op, const char *operand, const optc_tensor &t, int64_t i) {
   if (i >= count(t))
-    fail(h, OPTC_RUN_FAILED, "%s: %s has %lld elements, element %lld is needed", op, operand, (long long)count(t), (long long)i);
+    fail(h, OPTC_RUN_FAILED, "%s: %s has %lld elements, element %lld is needed", op, operand, (long long)count(t),
+         (long long)i);
   if (t.dtype == OPTC_INT64)
     return static_cast<const int64_t *>(t.data)[i];
   if (t.dtype == OPTC_INT32)
@@ -51,13 +54,15 @@ int64_t optc::rt::integerAt(optc_host *h, const char *op, const char *operand, c
 
 void optc::rt::requireStrings(optc_host *h, const char *op, const optc_tensor &t) {
   if (t.dtype != OPTC_STRING || !t.data)
-    fail(h, OPTC_RUN_FAILED, "%s: an operand is %s, a string tensor is needed", op, t.data ? optc_dtype_name(t.dtype) : "absent");
+    fail(h, OPTC_RUN_FAILED, "%s: an operand is %s, a string tensor is needed", op,
+         t.data ? optc_dtype_name(t.dtype) : "absent");
 }
 
 //===-- numbers --------------------------------------------------------------//
 
 bool optc::rt::isNumber(optc_dtype t) {
-  return (t >= OPTC_FLOAT && t <= OPTC_BFLOAT16 && t != OPTC_STRING) || t == OPTC_UINT4 || t == OPTC_INT4 || t == OPTC_UINT2 || t == OPTC_INT2;
+  return (t >= OPTC_FLOAT && t <= OPTC_BFLOAT16 && t != OPTC_STRING) || t == OPTC_UINT4 || t == OPTC_INT4 ||
+         t == OPTC_UINT2 || t == OPTC_INT2;
 }
 
 bool optc::rt::isSortable(optc_dtype t) { return isNumber(t) || t == OPTC_STRING; }
@@ -219,7 +224,8 @@ int optc::rt::compareElements(optc_dtype dtype, const void *a, const void *b) {
   optc_dtype part = dtype == OPTC_COMPLEX64 ? OPTC_FLOAT : dtype == OPTC_COMPLEX128 ? OPTC_DOUBLE : dtype;
   for (int i = 0; i <= int(isComplex); ++i) {
     int64_t offset = i * storageBytes(part);
-    uint64_t x = sortKey(part, static_cast<const char *>(a) + offset), y = sortKey(part, static_cast<const char *>(b) + offset);
+    uint64_t x = sortKey(part, static_cast<const char *>(a) + offset),
+             y = sortKey(part, static_cast<const char *>(b) + offset);
     if (x != y)
       return x < y ? -1 : 1;
   }

@@ -9,7 +9,8 @@ namespace optc::rt {
 inline int64_t count(const optc_tensor &t) { return countElements(t.rank, t.dims); }
 
 /// Ends the run when the operator was called with fewer operands, attributes or results than it has.
-void checkCall(optc_host *h, const char *op, int32_t n, int32_t needIn, int32_t attrs, int32_t needAttrs, int32_t m, int32_t needOut);
+void checkCall(optc_host *h, const char *op, int32_t n, int32_t needIn, int32_t attrs, int32_t needAttrs, int32_t m,
+               int32_t needOut);
 
 /// New stack memory for a tensor.
 optc_tensor makeTensor(optc_host *h, optc_dtype dtype, int32_t rank, const int64_t *dims);
@@ -49,7 +50,9 @@ uint64_t sortKey(optc_dtype dtype, const void *p);
 bool isSortable(optc_dtype dtype);
 
 /// Sizes before, at and after an axis.
-struct Split { int64_t outer, axis, inner; };
+struct Split {
+  int64_t outer, axis, inner;
+};
 inline Split splitAt(const optc_tensor &t, int32_t axis) {
   return {countElements(axis, t.dims), t.dims[axis], countElements(t.rank - axis - 1, t.dims + axis + 1)};
 }

@@ -7,7 +7,8 @@ OPTC_OP(compress) {
   checkCall(h, "Compress", n, 2, attrs, 1, m, 1);
   optc_tensor x = in[0];
   if (in[1].dtype != OPTC_BOOL || in[1].rank != 1)
-    fail(h, OPTC_RUN_FAILED, "Compress: the condition is %s of rank %d; bool of rank 1 is supported", optc_dtype_name(in[1].dtype), in[1].rank);
+    fail(h, OPTC_RUN_FAILED, "Compress: the condition is %s of rank %d; bool of rank 1 is supported",
+         optc_dtype_name(in[1].dtype), in[1].rank);
   if (attr[0] == OPTC_NO_AXIS) {
     x.dims[0] = count(x);
     x.rank = 1;
@@ -18,7 +19,8 @@ OPTC_OP(compress) {
   int64_t length = in[1].dims[0] < s.axis ? in[1].dims[0] : s.axis, kept = 0;
   for (int64_t i = 0; i < in[1].dims[0]; ++i) {
     if (chosen[i] && i >= s.axis)
-      fail(h, OPTC_RUN_FAILED, "Compress: the condition chooses slice %lld, but axis %d has %lld", (long long)i, axis, (long long)s.axis);
+      fail(h, OPTC_RUN_FAILED, "Compress: the condition chooses slice %lld, but axis %d has %lld", (long long)i, axis,
+           (long long)s.axis);
     kept += chosen[i] != 0;
   }
   int64_t dims[OPTC_MAX_RANK];

@@ -30,8 +30,8 @@ OPTC_OP(list_stack) {
     for (int32_t d = 0; fits && d < attrs; ++d)
       fits = attr[d] <= 0 || t.dims[d] == attr[d];
     if (!fits)
-      fail(h, OPTC_RUN_FAILED, "%s: iteration %lld gives shape %s, rank %d and the sizes known are expected", op, (long long)i,
-           shapeText(t.rank, t.dims).text, attrs);
+      fail(h, OPTC_RUN_FAILED, "%s: iteration %lld gives shape %s, rank %d and the sizes known are expected", op,
+           (long long)i, shapeText(t.rank, t.dims).text, attrs);
   }
   if (list->size) {
     out[0] = joinItems(h, op, list, 0, true);

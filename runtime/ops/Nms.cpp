@@ -5,8 +5,13 @@
 using namespace optc::rt;
 
 namespace {
-struct Box { float y1, x1, y2, x2; };
-struct Candidate { float score; int64_t index; };
+struct Box {
+  float y1, x1, y2, x2;
+};
+struct Candidate {
+  float score;
+  int64_t index;
+};
 } // namespace
 
 static Box boxAt(const float *p, bool center) {
@@ -28,16 +33,19 @@ static float optionalFloat(optc_host *h, const optc_tensor *in, int32_t n, int32
   if (i >= n || !in[i].data || count(in[i]) < 1)
     return otherwise;
   if (in[i].dtype != OPTC_FLOAT)
-    fail(h, OPTC_RUN_FAILED, "NonMaxSuppression: operand %d is %s; float32 is supported", i, optc_dtype_name(in[i].dtype));
+    fail(h, OPTC_RUN_FAILED, "NonMaxSuppression: operand %d is %s; float32 is supported", i,
+         optc_dtype_name(in[i].dtype));
   return *static_cast<const float *>(in[i].data);
 }
 
 OPTC_OP(nms) {
   checkCall(h, "NonMaxSuppression", n, 2, attrs, 1, m, 1);
   const optc_tensor &boxes = in[0], &scores = in[1];
-  if (boxes.dtype != OPTC_FLOAT || scores.dtype != OPTC_FLOAT || boxes.rank != 3 || scores.rank != 3 || boxes.dims[2] != 4 ||
-      boxes.dims[0] != scores.dims[0] || boxes.dims[1] != scores.dims[2])
-    fail(h, OPTC_RUN_FAILED, "NonMaxSuppression: boxes %s and scores %s do not fit; float32 [batch,boxes,4] and [batch,classes,boxes] are needed",
+  if (boxes.dtype != OPTC_FLOAT || scores.dtype != OPTC_FLOAT || boxes.rank != 3 || scores.rank != 3 ||
+      boxes.dims[2] != 4 || boxes.dims[0] != scores.dims[0] || boxes.dims[1] != scores.dims[2])
+    fail(h, OPTC_RUN_FAILED,
+         "NonMaxSuppression: boxes %s and scores %s do not fit; float32 [batch,boxes,4] and [batch,classes,boxes] are "
+         "needed",
          shapeText(boxes.rank, boxes.dims).text, shapeText(scores.rank, scores.dims).text);
   bool center = attr[0];
   int64_t most = n > 2 && in[2].data ? integerAt(h, "NonMaxSuppression", "max_output_boxes_per_class", in[2], 0) : 0;
@@ -59,8 +67,9 @@ OPTC_OP(nms) {
       for (int64_t i = 0; i < number; ++i)
         if (!hasLeast || score[i] > least)
           candidates[left++] = {score[i] == score[i] ? score[i] : -__builtin_inff(), i};
-      std::sort(candidates, candidates + left,
-                [](const Candidate &x, const Candidate &y) { return x.score > y.score || (x.score == y.score && x.index < y.index); });
+      std::sort(candidates, candidates + left, [](const Candidate &x, const Candidate &y) {
+        return x.score > y.score || (x.score == y.score && x.index < y.index);
+      });
       for (int64_t k = 0; k < left && kept < most; ++k) {
         Box next = boxAt(box + candidates[k].index * 4, center);
         bool suppressed = false;

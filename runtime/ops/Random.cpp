@@ -14,7 +14,9 @@ namespace {
 struct Philox {
   uint32_t key[2];
   uint32_t salt;
-  struct Block { uint32_t v[4]; };
+  struct Block {
+    uint32_t v[4];
+  };
   Block operator()(uint64_t counter) const {
     uint32_t c[4] = {uint32_t(counter), uint32_t(counter >> 32), salt, 0}, k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; ++round) {
@@ -81,9 +83,10 @@ OPTC_OP(multinomial) {
   checkCall(h, "Multinomial", n, 1, attrs, 5, m, 1);
   const optc_tensor &x = in[0];
   auto dtype = optc_dtype(attr[1]);
-  if (x.rank != 2 || !isNumber(x.dtype) || (dtype != OPTC_INT32 && dtype != OPTC_INT64) || attr[0] < 0 || (x.dims[1] == 0 && x.dims[0] && attr[0]))
-    fail(h, OPTC_RUN_FAILED, "Multinomial: input %s and %lld samples of %s do not fit", shapeText(x.rank, x.dims).text, (long long)attr[0],
-         optc_dtype_name(dtype));
+  if (x.rank != 2 || !isNumber(x.dtype) || (dtype != OPTC_INT32 && dtype != OPTC_INT64) || attr[0] < 0 ||
+      (x.dims[1] == 0 && x.dims[0] && attr[0]))
+    fail(h, OPTC_RUN_FAILED, "Multinomial: input %s and %lld samples of %s do not fit", shapeText(x.rank, x.dims).text,
+         (long long)attr[0], optc_dtype_name(dtype));
   int64_t batch = x.dims[0], classes = x.dims[1], samples = attr[0], dims[2] = {batch, samples};
   out[0] = makeTensor(h, dtype, 2, dims);
   Scratch scratch(h);

@@ -15,13 +15,15 @@ static void checkItem(optc_host *h, const char *op, const optc_seq *seq, const o
   if (!item.data || !item.dtype)
     fail(h, OPTC_RUN_FAILED, "%s: the item is not a tensor", op);
   if (seq->dtype && item.dtype != seq->dtype)
-    fail(h, OPTC_RUN_FAILED, "%s: the item is %s, the sequence holds %s", op, optc_dtype_name(item.dtype), optc_dtype_name(seq->dtype));
+    fail(h, OPTC_RUN_FAILED, "%s: the item is %s, the sequence holds %s", op, optc_dtype_name(item.dtype),
+         optc_dtype_name(seq->dtype));
 }
 
 /// The rank that the generated code counts on; -1: any.
 static void checkRank(optc_host *h, const char *op, const optc_tensor &t, int64_t rank) {
   if (rank >= 0 && t.rank != rank)
-    fail(h, OPTC_RUN_FAILED, "%s: the result has shape %s, rank %lld is expected", op, shapeText(t.rank, t.dims).text, (long long)rank);
+    fail(h, OPTC_RUN_FAILED, "%s: the result has shape %s, rank %lld is expected", op, shapeText(t.rank, t.dims).text,
+         (long long)rank);
 }
 
 OPTC_OP(sequence_empty) {
@@ -126,12 +128,15 @@ OPTC_OP(split_to_sequence) {
       sum += length;
     }
     if (sum != s.axis)
-      fail(h, OPTC_RUN_FAILED, "%s: the lengths of split add up to %lld, axis %d has %lld", op, (long long)sum, axis, (long long)s.axis);
+      fail(h, OPTC_RUN_FAILED, "%s: the lengths of split add up to %lld, axis %d has %lld", op, (long long)sum, axis,
+           (long long)s.axis);
   }
   SeqItems *items = newItems(h, pieces);
   int64_t width = storageBytes(x.dtype), start = 0;
   for (int64_t i = 0; i < pieces; ++i) {
-    int64_t length = given && !each ? integerAt(h, op, "split", in[1], i) : step < s.axis - start ? step : s.axis - start;
+    int64_t length = given && !each          ? integerAt(h, op, "split", in[1], i)
+                     : step < s.axis - start ? step
+                                             : s.axis - start;
     optc_tensor t = x;
     if (squeeze) {
       --t.rank;
@@ -144,7 +149,8 @@ OPTC_OP(split_to_sequence) {
     auto *dst = static_cast<char *>(runAlloc(h, s.outer * piece));
     t.data = dst;
     for (int64_t o = 0; o < s.outer; ++o)
-      memcpy(dst + o * piece, static_cast<const char *>(x.data) + (o * s.axis + start) * s.inner * width, size_t(piece));
+      memcpy(dst + o * piece, static_cast<const char *>(x.data) + (o * s.axis + start) * s.inner * width,
+             size_t(piece));
     items->data[items->size++] = t;
     start += length;
   }

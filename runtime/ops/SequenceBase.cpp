@@ -1,7 +1,8 @@
 //===- SequenceBase.cpp - handles of sequences and lists ------------------===//
 //
-// A handle is a prefix of a shared, growing array. Appending to the newest version extends the array in place; every other change copies
-// the array of descriptors. Items themselves are copied once, when they enter, and live until the end of the run.
+// A handle is a prefix of a shared, growing array. Appending to the newest version extends the array in place; every
+// other change copies the array of descriptors. Items themselves are copied once, when they enter, and live until the
+// end of the run.
 //
 //===----------------------------------------------------------------------===//
 #include "Sequence.h"
@@ -17,7 +18,8 @@ const optc_seq *optc::rt::sequenceOf(optc_host *h, const char *op, const optc_te
 SeqItems *optc::rt::newItems(optc_host *h, int64_t capacity) {
   auto *items = static_cast<SeqItems *>(runAlloc(h, sizeof(SeqItems)));
   int64_t bytes;
-  *items = {static_cast<optc_tensor *>(runAlloc(h, mulSize(capacity, sizeof(optc_tensor), bytes) ? bytes : -1)), 0, capacity};
+  *items = {static_cast<optc_tensor *>(runAlloc(h, mulSize(capacity, sizeof(optc_tensor), bytes) ? bytes : -1)), 0,
+            capacity};
   return items;
 }
 
@@ -53,15 +55,16 @@ optc_tensor optc::rt::joinItems(optc_host *h, const char *op, const optc_seq *se
     for (int32_t d = 0; fits && d < t.rank; ++d)
       fits = t.dims[d] == first.dims[d] || (!newAxis && d == axis);
     if (!fits)
-      fail(h, OPTC_RUN_FAILED, "%s: item %lld is %s%s, item 0 is %s%s", op, (long long)i, optc_dtype_name(t.dtype), shapeText(t.rank, t.dims).text,
-           optc_dtype_name(first.dtype), shapeText(first.rank, first.dims).text);
+      fail(h, OPTC_RUN_FAILED, "%s: item %lld is %s%s, item 0 is %s%s", op, (long long)i, optc_dtype_name(t.dtype),
+           shapeText(t.rank, t.dims).text, optc_dtype_name(first.dtype), shapeText(first.rank, first.dims).text);
     if (__builtin_add_overflow(length, newAxis ? 1 : t.dims[axis], &length))
       fail(h, OPTC_RUN_FAILED, "%s: the result is too large", op);
   }
   for (int32_t d = 0, from = 0; d < rank; ++d)
     dims[d] = d == axis ? (from += !newAxis, length) : first.dims[from++];
   optc_tensor result = makeTensor(h, first.dtype, rank, dims);
-  int64_t width = storageBytes(first.dtype), outer = countElements(axis, dims), inner = countElements(rank - axis - 1, dims + axis + 1);
+  int64_t width = storageBytes(first.dtype), outer = countElements(axis, dims),
+          inner = countElements(rank - axis - 1, dims + axis + 1);
   auto *dst = static_cast<char *>(result.data);
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < seq->size; ++i) {

@@ -8,7 +8,8 @@ enum Case { Keep, Lower, Upper };
 static optc_string withCase(optc_host *h, const optc_string &s, int to) {
   if (to == Keep || !s.size)
     return s;
-  char *bytes = newBytes(h, s.size * 2 + 4), *q = bytes; // a letter of these alphabets grows from one byte to two at most
+  char *bytes = newBytes(h, s.size * 2 + 4),
+       *q = bytes; // a letter of these alphabets grows from one byte to two at most
   for (const char *p = s.data, *end = s.data + s.size; p != end;)
     q = putCodePoint(q, changeCase(nextCodePoint(p, end), to));
   return {bytes, q - bytes};
@@ -19,7 +20,8 @@ OPTC_OP(string_normalizer) {
   const optc_tensor &x = in[0];
   requireStrings(h, "StringNormalizer", x);
   if (x.rank != 1 && !(x.rank == 2 && x.dims[0] == 1))
-    fail(h, OPTC_RUN_FAILED, "StringNormalizer: the input has shape %s; [C] and [1,C] are supported", shapeText(x.rank, x.dims).text);
+    fail(h, OPTC_RUN_FAILED, "StringNormalizer: the input has shape %s; [C] and [1,C] are supported",
+         shapeText(x.rank, x.dims).text);
   if (attr[0] < Keep || attr[0] > Upper)
     fail(h, OPTC_RUN_FAILED, "StringNormalizer: case change %lld; 0, 1 and 2 are supported", (long long)attr[0]);
   int64_t total = count(x), stops = n > 1 && in[1].data ? count(in[1]) : 0, kept = 0;

@@ -36,7 +36,8 @@ OPTC_OP(string_concat) {
 static bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// Calls piece(data, size) for the pieces of `s`; pieces share the bytes of `s`.
-template <typename Piece> static void splitString(const optc_string &s, const optc_string &delimiter, int64_t most, Piece piece) {
+template <typename Piece>
+static void splitString(const optc_string &s, const optc_string &delimiter, int64_t most, Piece piece) {
   const char *p = s.data, *end = s.size ? s.data + s.size : s.data;
   bool white = delimiter.size == 0;
   for (int64_t made = 0;; ++made) {
@@ -125,8 +126,10 @@ OPTC_OP(string_gather) {
     for (int64_t i = 0; i < total; ++i, dst += piece) {
       int64_t at = integerAt(h, "Gather", "indices", indices, i);
       if (at < -s.axis || at >= s.axis)
-        fail(h, OPTC_RUN_FAILED, "Gather: index %lld is outside of axis %d of %lld", (long long)at, axis, (long long)s.axis);
-      memcpy(dst, static_cast<const char *>(x.data) + (o * s.axis + (at < 0 ? at + s.axis : at)) * piece, size_t(piece));
+        fail(h, OPTC_RUN_FAILED, "Gather: index %lld is outside of axis %d of %lld", (long long)at, axis,
+             (long long)s.axis);
+      memcpy(dst, static_cast<const char *>(x.data) + (o * s.axis + (at < 0 ? at + s.axis : at)) * piece,
+             size_t(piece));
     }
   return 0;
 }

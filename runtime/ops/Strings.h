@@ -7,7 +7,9 @@ namespace optc::rt {
 inline optc_string *newStrings(optc_tensor &t) { return static_cast<optc_string *>(t.data); }
 /// Run-lifetime bytes.
 inline char *newBytes(optc_host *h, int64_t n) { return static_cast<char *>(runAlloc(h, n)); }
-inline bool equal(const optc_string &a, const optc_string &b) { return a.size == b.size && (!a.size || !memcmp(a.data, b.data, size_t(a.size))); }
+inline bool equal(const optc_string &a, const optc_string &b) {
+  return a.size == b.size && (!a.size || !memcmp(a.data, b.data, size_t(a.size)));
+}
 
 /// numpy broadcasting of two operands: the result's shape and, element by element, where the operands' elements are.
 struct Broadcast {

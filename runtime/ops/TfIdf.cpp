@@ -6,7 +6,9 @@ using namespace optc::rt;
 
 namespace {
 /// An n-gram of the pool: where it starts and the output's column.
-struct Gram { int64_t start, number; };
+struct Gram {
+  int64_t start, number;
+};
 
 struct GramPool {
   optc_dtype dtype;
@@ -44,13 +46,17 @@ OPTC_OP(tfidf) {
   const optc_tensor &x = in[0], &pool = in[1], &counts = in[2], &indexes = in[3];
   const optc_tensor *weights = n > 4 && in[4].data ? &in[4] : nullptr;
   if (x.rank < 1 || x.rank > 2 || !isSortable(x.dtype))
-    fail(h, OPTC_RUN_FAILED, "%s: the input is %s%s; int32, int64 and string of rank 1 and 2 are supported", op, optc_dtype_name(x.dtype),
-         shapeText(x.rank, x.dims).text);
-  int64_t lowest = attr[1], highest = attr[2], skips = attr[3], lengths = count(counts), poolSize = count(pool), columns = 0;
+    fail(h, OPTC_RUN_FAILED, "%s: the input is %s%s; int32, int64 and string of rank 1 and 2 are supported", op,
+         optc_dtype_name(x.dtype), shapeText(x.rank, x.dims).text);
+  int64_t lowest = attr[1], highest = attr[2], skips = attr[3], lengths = count(counts), poolSize = count(pool),
+          columns = 0;
   int64_t numGrams = count(indexes);
-  if (lowest < 1 || highest < lowest || highest > lengths || skips < 0 || lengths < 1 || (weights && (weights->dtype != OPTC_FLOAT || count(*weights) != numGrams)))
-    fail(h, OPTC_RUN_FAILED, "%s: n-gram lengths %lld to %lld, %lld skips and %lld weights do not fit %lld counts and %lld indexes", op, (long long)lowest,
-         (long long)highest, (long long)skips, (long long)(weights ? count(*weights) : 0), (long long)lengths, (long long)numGrams);
+  if (lowest < 1 || highest < lowest || highest > lengths || skips < 0 || lengths < 1 ||
+      (weights && (weights->dtype != OPTC_FLOAT || count(*weights) != numGrams)))
+    fail(h, OPTC_RUN_FAILED,
+         "%s: n-gram lengths %lld to %lld, %lld skips and %lld weights do not fit %lld counts and %lld indexes", op,
+         (long long)lowest, (long long)highest, (long long)skips, (long long)(weights ? count(*weights) : 0),
+         (long long)lengths, (long long)numGrams);
   for (int64_t i = 0; i < numGrams; ++i) {
     int64_t c = integerAt(h, op, "ngram_indexes", indexes, i);
     if (c < 0 || c > (int64_t(1) << 40))
@@ -63,14 +69,18 @@ OPTC_OP(tfidf) {
   memset(result, 0, size_t(batch * columns) * 4);
   Scratch scratch(h);
 
-  // The pool holds all 1-grams, then all 2-grams, ...; ngram_counts says where each length begins. It may be of int64 while x is int32.
-  GramPool p = {pool.dtype, static_cast<const char *>(pool.data), storageBytes(pool.dtype), allocArray<Gram>(h, numGrams)};
+  // The pool holds all 1-grams, then all 2-grams, ...; ngram_counts says where each length begins. It may be of int64
+  // while x is int32.
+  GramPool p = {pool.dtype, static_cast<const char *>(pool.data), storageBytes(pool.dtype),
+                allocArray<Gram>(h, numGrams)};
   auto *begin = allocArray<int64_t>(h, lengths + 1);
   int64_t made = 0;
   for (int64_t l = 0; l < lengths; ++l) {
-    int64_t from = integerAt(h, op, "ngram_counts", counts, l), to = l + 1 < lengths ? integerAt(h, op, "ngram_counts", counts, l + 1) : poolSize;
+    int64_t from = integerAt(h, op, "ngram_counts", counts, l),
+            to = l + 1 < lengths ? integerAt(h, op, "ngram_counts", counts, l + 1) : poolSize;
     if (from < 0 || to < from || to > poolSize || (to - from) % (l + 1) || made + (to - from) / (l + 1) > numGrams)
-      fail(h, OPTC_RUN_FAILED, "%s: ngram_counts does not fit the pool of %lld and %lld indexes", op, (long long)poolSize, (long long)numGrams);
+      fail(h, OPTC_RUN_FAILED, "%s: ngram_counts does not fit the pool of %lld and %lld indexes", op,
+           (long long)poolSize, (long long)numGrams);
     begin[l] = made;
     for (; from < to; from += l + 1, ++made)
       p.grams[made] = {from, made};
@@ -83,7 +93,8 @@ OPTC_OP(tfidf) {
   const char *data = static_cast<const char *>(x.data);
   if (x.dtype != pool.dtype) {
     if (x.dtype != OPTC_INT32 || pool.dtype != OPTC_INT64)
-      fail(h, OPTC_RUN_FAILED, "%s: the input is %s, the pool %s", op, optc_dtype_name(x.dtype), optc_dtype_name(pool.dtype));
+      fail(h, OPTC_RUN_FAILED, "%s: the input is %s, the pool %s", op, optc_dtype_name(x.dtype),
+           optc_dtype_name(pool.dtype));
     auto *wide = allocArray<int64_t>(h, batch * length);
     for (int64_t i = 0; i < batch * length; ++i)
       wide[i] = static_cast<const int32_t *>(x.data)[i];

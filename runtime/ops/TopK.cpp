@@ -5,7 +5,8 @@
 using namespace optc::rt;
 
 namespace {
-/// Smaller is better: keys are inverted for `largest`, so that equal elements come in the order of their index either way.
+/// Smaller is better: keys are inverted for `largest`, so that equal elements come in the order of their index either
+/// way.
 struct Entry {
   uint64_t key;
   int64_t index;

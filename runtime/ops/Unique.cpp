@@ -38,8 +38,10 @@ OPTC_OP(unique) {
   const Split &s = slices.s;
   int64_t total = s.axis;
 
-  // Sorted order; equal slices by index, so the first of a group is its first occurrence. Groups number 0..groups in sorted order.
-  auto *order = allocArray<int64_t>(h, total), *first = allocArray<int64_t>(h, total), *inverse = allocArray<int64_t>(h, total);
+  // Sorted order; equal slices by index, so the first of a group is its first occurrence. Groups number 0..groups in
+  // sorted order.
+  auto *order = allocArray<int64_t>(h, total), *first = allocArray<int64_t>(h, total),
+       *inverse = allocArray<int64_t>(h, total);
   auto *counts = allocArray<int64_t>(h, total), *place = allocArray<int64_t>(h, total);
   for (int64_t i = 0; i < total; ++i)
     order[i] = i;
@@ -71,7 +73,8 @@ OPTC_OP(unique) {
   int64_t piece = s.inner * slices.width;
   for (int64_t o = 0; o < s.outer; ++o)
     for (int64_t k = 0; k < groups; ++k)
-      memcpy(static_cast<char *>(out[0].data) + (o * groups + k) * piece, slices.data + (o * s.axis + first[order[k]]) * piece, size_t(piece));
+      memcpy(static_cast<char *>(out[0].data) + (o * groups + k) * piece,
+             slices.data + (o * s.axis + first[order[k]]) * piece, size_t(piece));
   for (int32_t r = 1; r < m && r < 4; ++r) {
     int64_t length = r == 2 ? total : groups;
     out[r] = makeTensor(h, OPTC_INT64, 1, &length);

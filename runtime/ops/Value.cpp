@@ -22,8 +22,9 @@ OPTC_OP(value_copy) {
     return 0;
   }
   if ((dtype && x.dtype != dtype) || (rank >= 0 && x.rank != rank))
-    fail(h, OPTC_RUN_FAILED, "a value is %s%s, %s of rank %lld is expected", optc_dtype_name(x.dtype), shapeText(x.rank, x.dims).text,
-         dtype ? optc_dtype_name(dtype) : "a tensor", (long long)(rank < 0 ? x.rank : rank));
+    fail(h, OPTC_RUN_FAILED, "a value is %s%s, %s of rank %lld is expected", optc_dtype_name(x.dtype),
+         shapeText(x.rank, x.dims).text, dtype ? optc_dtype_name(dtype) : "a tensor",
+         (long long)(rank < 0 ? x.rank : rank));
   if (rank < 0) {
     out[0] = copyTensor(h, x);
     return 0;

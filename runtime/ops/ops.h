@@ -16,15 +16,16 @@
 extern "C" {
 #endif
 
-#define OPTC_OP(NAME)                                                                                                                     \
-  int32_t optc_op_##NAME(optc_host *h, const optc_tensor *in, int32_t n, const int64_t *attr, int32_t attrs, optc_tensor *out, int32_t m)
+#define OPTC_OP(NAME)                                                                                                  \
+  int32_t optc_op_##NAME(optc_host *h, const optc_tensor *in, int32_t n, const int64_t *attr, int32_t attrs,           \
+                         optc_tensor *out, int32_t m)
 
 /* Stands for an axis that was not given (flattened). */
 #define OPTC_NO_AXIS INT64_MIN
 
 /* ---- selection ---- */
-/* (x, k: integer[1]) {axis, largest, sorted} -> values, indices: int64. Equal elements: the lower index first; NaN is the largest value.
- * sorted = 0 keeps the order of the input. */
+/* (x, k: integer[1]) {axis, largest, sorted} -> values, indices: int64. Equal elements: the lower index first; NaN is
+ * the largest value. sorted = 0 keeps the order of the input. */
 OPTC_OP(topk);
 /* (x) {} -> int64[rank, n]; -0.0 is zero, an empty string too. */
 OPTC_OP(nonzero);
@@ -32,7 +33,8 @@ OPTC_OP(nonzero);
 OPTC_OP(compress);
 /* (x) {axis or OPTC_NO_AXIS, sorted} -> y, first indices, inverse indices, counts (int64[.]). NaNs are equal. */
 OPTC_OP(unique);
-/* (boxes[b,n,4], scores[b,c,n], max_output_boxes_per_class?, iou_threshold?, score_threshold?) {center_point_box} -> int64[k,3] */
+/* (boxes[b,n,4], scores[b,c,n], max_output_boxes_per_class?, iou_threshold?, score_threshold?) {center_point_box} ->
+ * int64[k,3] */
 OPTC_OP(nms);
 
 /* ---- sequences ---- */
@@ -58,15 +60,15 @@ OPTC_OP(split_to_sequence);
 OPTC_OP(list_new);
 /* (list, tensor) {} -> list */
 OPTC_OP(list_append);
-/* (list) {dims of an item...} -> the items along a new first axis. Sizes <= 0 are not known; the others are checked, and all are used when
- * the list is empty. */
+/* (list) {dims of an item...} -> the items along a new first axis. Sizes <= 0 are not known; the others are checked,
+ * and all are used when the list is empty. */
 OPTC_OP(list_stack);
 /* (tensor...) {axis, new_axis} -> Concat, for elements of any size */
 OPTC_OP(list_concat);
 
 /* ---- values: optionals, sequences, tensors of unknown rank ---- */
-/* (value) {dtype, rank, must_exist} -> the same value. A tensor is copied: with rank -1 for the rest of the run, else into memory like any
- * result. dtype 0 and rank -1: any. An absent optional stays absent unless must_exist. */
+/* (value) {dtype, rank, must_exist} -> the same value. A tensor is copied: with rank -1 for the rest of the run, else
+ * into memory like any result. dtype 0 and rank -1: any. An absent optional stays absent unless must_exist. */
 OPTC_OP(value_copy);
 /* (value) {} -> bool scalar */
 OPTC_OP(value_exists);
@@ -76,7 +78,8 @@ OPTC_OP(value_exists);
  * kind 0: uniform in [a, b); 1: normal with mean a and scale b; 2: Bernoulli with the probabilities in `like`.
  * seed, a, b: bits of floats. salt: anything that differs per node. seeded = 0: a fresh seed per call. */
 OPTC_OP(random);
-/* (x[batch, classes]: log-probabilities) {sample_size, dtype, seeded, seed, salt} -> [batch, sample_size] of int32 or int64 */
+/* (x[batch, classes]: log-probabilities) {sample_size, dtype, seeded, seed, salt} -> [batch, sample_size] of int32 or
+ * int64 */
 OPTC_OP(multinomial);
 
 /* ---- strings: elements are optc_string ---- */
@@ -84,11 +87,11 @@ OPTC_OP(multinomial);
 OPTC_OP(string_equal);
 /* (a, b) {} -> string, broadcast */
 OPTC_OP(string_concat);
-/* (x, delimiter?: string) {maxsplit or -1} -> string[..., most], int64[...]: the pieces, padded with "", and their number. No or an empty
- * delimiter: runs of white space. */
+/* (x, delimiter?: string) {maxsplit or -1} -> string[..., most], int64[...]: the pieces, padded with "", and their
+ * number. No or an empty delimiter: runs of white space. */
 OPTC_OP(string_split);
-/* (x: [c] or [1,c], stopwords?: string[.]) {case: 0 none, 1 lower, 2 upper; is_case_sensitive} -> string. Letters outside ASCII change
- * case for Latin-1, Latin Extended-A, Greek and Cyrillic. */
+/* (x: [c] or [1,c], stopwords?: string[.]) {case: 0 none, 1 lower, 2 upper; is_case_sensitive} -> string. Letters
+ * outside ASCII change case for Latin-1, Latin Extended-A, Greek and Cyrillic. */
 OPTC_OP(string_normalizer);
 /* (x, pattern: string) {} -> bool: RE2 syntax without back-references; time is linear in the input */
 OPTC_OP(regex_full_match);
@@ -97,7 +100,8 @@ OPTC_OP(string_gather);
 /* (x: [c] or [n,c] of int32, int64 or string; pool, ngram_counts: int64, ngram_indexes: int64, weights?: float)
  * {mode: 0 TF, 1 IDF, 2 TFIDF; min_gram_length, max_gram_length, max_skip_count} -> float */
 OPTC_OP(tfidf);
-/* (x, keys[k], values[k], default[1]) {} -> tensor of the values' type in the shape of x. The first of equal keys wins; NaN finds NaN. */
+/* (x, keys[k], values[k], default[1]) {} -> tensor of the values' type in the shape of x. The first of equal keys wins;
+ * NaN finds NaN. */
 OPTC_OP(label_encoder);
 /* (x) {} -> string: shortest text that reads back as the same number, the way numpy prints it */
 OPTC_OP(cast_to_string);

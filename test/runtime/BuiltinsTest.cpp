@@ -29,8 +29,9 @@ static uint16_t nearestHalf(double v) {
 }
 
 TEST(Builtins, HalfRoundsToNearestEven) {
-  for (double v : {0.0, -0.0, 1.0, 65504.0, 65519.99, 65520.0, 1e9, 0x1p-24, 0x1p-25, 0x1.000001p-25, 0x1.8p-24, 0x1.ffcp-15, 0x1.ffep-15, 0.1, -3.14159, 2049.0, 2051.0,
-                   1e-300, 0x1.002p0, 0x1.00200001p0, -HUGE_VAL}) {
+  for (double v : {0.0,     -0.0,           1.0,       65504.0,        65519.99,    65520.0, 1e9,      0x1p-24,
+                   0x1p-25, 0x1.000001p-25, 0x1.8p-24, 0x1.ffcp-15,    0x1.ffep-15, 0.1,     -3.14159, 2049.0,
+                   2051.0,  1e-300,         0x1.002p0, 0x1.00200001p0, -HUGE_VAL}) {
     EXPECT_EQ(doubleToHalf(v), nearestHalf(v)) << v;
     EXPECT_EQ(floatToHalf(float(v)), nearestHalf(float(v))) << v;
   }
@@ -54,11 +55,31 @@ TEST(Builtins, BfloatRoundsToNearestEven) {
     ASSERT_EQ(doubleToBfloat(f), h);
     if ((h & 0x7fff) >= 0x7f80)
       continue;
-    auto below = bits<float>(h << 16 | 0x7fff), tie = bits<float>(h << 16 | 0x8000), above = bits<float>(h << 16 | 0x8001);
+    auto below = bits<float>(h << 16 | 0x7fff), tie = bits<float>(h << 16 | 0x8000),
+         above = bits<float>(h << 16 | 0x8001);
     ASSERT_EQ(floatToBfloat(below), h);
     ASSERT_EQ(floatToBfloat(tie), h + (h & 1));
     ASSERT_EQ(floatToBfloat(above), h + 1);
     ASSERT_EQ(doubleToBfloat(tie), h + (h & 1));
     ASSERT_EQ(doubleToBfloat(std::nextafter(double(tie), h & 0x8000 ? -INFINITY : INFINITY)), h + 1);
   }
+}
+
+extern "C" {
+unsigned __int128 __udivti3(unsigned __int128, unsigned __int128);
+unsigned __int128 __umodti3(unsigned __int128, unsigned __int128);
+__int128 __divti3(__int128, __int128);
+__int128 __modti3(__int128, __int128);
+}
+
+TEST(Builtins, WideDivision) {
+  unsigned __int128 a = (unsigned __int128)(0x123456789abcdef0) << 64 | 0xfedcba9876543210;
+  for (uint64_t low : {uint64_t(3), uint64_t(1) << 63, ~uint64_t(0)})
+    for (uint64_t high : {uint64_t(0), uint64_t(5), ~uint64_t(0)}) {
+      unsigned __int128 b = (unsigned __int128)(high) << 64 | low, q = __udivti3(a, b), r = __umodti3(a, b);
+      EXPECT_TRUE(q * b + r == a && r < b);
+    }
+  EXPECT_EQ(int64_t(__divti3(-7, 2)), -3);
+  EXPECT_EQ(int64_t(__modti3(-7, 2)), -1);
+  EXPECT_EQ(int64_t(__modti3(7, -2)), 1);
 }

@@ -23,7 +23,8 @@ static const int64_t shape[2] = {-1, 3};
 static const char *const symbols[] = {"N"};
 static const optc_io_desc inputs[] = {{"x", 0, OPTC_FLOAT, 2, shape}, {"y", 0, OPTC_FLOAT, 2, shape}};
 static const optc_io_desc outputs[] = {{"z", 0, OPTC_FLOAT, 2, shape}};
-static const optc_model_desc addDesc = {OPTC_DISPATCH_ABI, sizeof(optc_model_desc), "add", "{}", 2, 1, 1, inputs, outputs, symbols, 64, 0, addEntry};
+static const optc_model_desc addDesc = {
+    OPTC_DISPATCH_ABI, sizeof(optc_model_desc), "add", "{}", 2, 1, 1, inputs, outputs, symbols, 64, 0, addEntry};
 
 namespace {
 struct Run : testing::Test {
@@ -32,7 +33,8 @@ struct Run : testing::Test {
   optc_error error = {};
   int64_t n = 2, dims[2] = {2, 3};
   float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {10, 20, 30, 40, 50, 60}, z[6] = {};
-  optc_value in[2] = {optc_value_tensor(OPTC_FLOAT, 2, dims, x), optc_value_tensor(OPTC_FLOAT, 2, dims, y)}, out[1] = {};
+  optc_value in[2] = {optc_value_tensor(OPTC_FLOAT, 2, dims, x), optc_value_tensor(OPTC_FLOAT, 2, dims, y)},
+             out[1] = {};
 
   void SetUp() override {
     ASSERT_EQ(optc_model_from_desc(&addDesc, &model, &error), OPTC_OK) << error.message;
@@ -121,7 +123,9 @@ TEST_F(Run, EmptyTensors) {
 }
 
 TEST_F(Run, AllocatorOfTheCaller) {
-  optc_run_options options = {sizeof(options), [](void *user, int32_t, size_t bytes, size_t) -> void * { return bytes == 24 ? user : nullptr; }, z};
+  optc_run_options options = {
+      sizeof(options), [](void *user, int32_t, size_t bytes, size_t) -> void * { return bytes == 24 ? user : nullptr; },
+      z};
   ASSERT_EQ(optc_run(context, in, 2, out, 1, &options, &error), OPTC_OK) << error.message;
   EXPECT_EQ(out[0].tensor.data, z);
   options.allocate = [](void *, int32_t, size_t, size_t) -> void * { return nullptr; };
@@ -171,7 +175,8 @@ TEST(Model, RefusesWhatDoesNotFit) {
   d = addDesc;
   d.cpu_features = ~optc_cpu_features() & (OPTC_CPU_AMXBF16 | OPTC_CPU_AVX512FP16 | 1ull << 60);
   EXPECT_EQ(optc_model_from_desc(&d, &model, &error), OPTC_UNSUPPORTED);
-  EXPECT_NE(std::string(error.message).find("CPU features that this machine lacks"), std::string::npos) << error.message;
+  EXPECT_NE(std::string(error.message).find("CPU features that this machine lacks"), std::string::npos)
+      << error.message;
   EXPECT_EQ(optc_model_from_desc(nullptr, &model, &error), OPTC_INVALID_ARGUMENT);
   EXPECT_EQ(optc_model_load_file("/nowhere/x.so", &model, &error), OPTC_IO);
   EXPECT_EQ(optc_model_load_file("/proc/self/exe", &model, &error), OPTC_IO);
@@ -192,7 +197,8 @@ TEST(Model, LoadsAnArtifact) {
   ASSERT_EQ(optc_context_create(model, nullptr, &context, &error), OPTC_OK);
   int64_t dims[2] = {1, 3};
   float x[3] = {1, 2, 3};
-  optc_value in[2] = {optc_value_tensor(OPTC_FLOAT, 2, dims, x), optc_value_tensor(OPTC_FLOAT, 2, dims, x)}, out[1] = {};
+  optc_value in[2] = {optc_value_tensor(OPTC_FLOAT, 2, dims, x), optc_value_tensor(OPTC_FLOAT, 2, dims, x)},
+             out[1] = {};
   ASSERT_EQ(optc_run(context, in, 2, out, 1, nullptr, &error), OPTC_OK) << error.message;
   EXPECT_EQ(static_cast<float *>(out[0].tensor.data)[2], 6);
   optc_context_destroy(context);

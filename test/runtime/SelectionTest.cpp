@@ -63,8 +63,9 @@ TEST(Compress, WithAndWithoutAxis) {
               EXPECT_EQ(valuesOf<int64_t>(r[0]), (Ints{2, 3}));
             }),
             "");
-  EXPECT_EQ(inModel([&](optc_host *h) { call(optc_op_compress, h, {tensor(x, {3, 2}), tensor(c, {3}, OPTC_BOOL)}, {1}); }),
-            "Compress: the condition chooses slice 2, but axis 1 has 2");
+  EXPECT_EQ(
+      inModel([&](optc_host *h) { call(optc_op_compress, h, {tensor(x, {3, 2}), tensor(c, {3}, OPTC_BOOL)}, {1}); }),
+      "Compress: the condition chooses slice 2, but axis 1 has 2");
 }
 
 TEST(Unique, SortedAndInOrderOfAppearance) {
@@ -103,10 +104,15 @@ TEST(NonMaxSuppression, SuppressesByIou) {
   Floats scores = {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f}, iou = {0.5f}, least = {0.4f};
   Ints most = {3};
   EXPECT_EQ(inModel([&](optc_host *h) {
-              auto r = call(optc_op_nms, h, {tensor(boxes, {1, 6, 4}), tensor(scores, {1, 1, 6}), tensor(most, {1}), tensor(iou, {1})}, {0});
+              auto r =
+                  call(optc_op_nms, h,
+                       {tensor(boxes, {1, 6, 4}), tensor(scores, {1, 1, 6}), tensor(most, {1}), tensor(iou, {1})}, {0});
               EXPECT_EQ(dimsOf(r[0]), (Ints{3, 3}));
               EXPECT_EQ(valuesOf<int64_t>(r[0]), (Ints{0, 0, 3, 0, 0, 0, 0, 0, 5}));
-              r = call(optc_op_nms, h, {tensor(boxes, {1, 6, 4}), tensor(scores, {1, 1, 6}), tensor(most, {1}), tensor(iou, {1}), tensor(least, {1})}, {0});
+              r = call(optc_op_nms, h,
+                       {tensor(boxes, {1, 6, 4}), tensor(scores, {1, 1, 6}), tensor(most, {1}), tensor(iou, {1}),
+                        tensor(least, {1})},
+                       {0});
               EXPECT_EQ(valuesOf<int64_t>(r[0]), (Ints{0, 0, 3, 0, 0, 0}));
               r = call(optc_op_nms, h, {tensor(boxes, {1, 6, 4}), tensor(scores, {1, 1, 6})}, {0});
               EXPECT_EQ(dimsOf(r[0]), (Ints{0, 3}));

@@ -12,7 +12,9 @@ TEST(Sequence, VersionsAreIndependent) {
               auto two = call(optc_op_sequence_insert, h, {one, tensor(b, {1})}, {})[0];
               auto other = call(optc_op_sequence_insert, h, {one, tensor(c, {1}), optc_tensor{}}, {})[0];
               auto front = call(optc_op_sequence_insert, h, {two, tensor(c, {1}), tensor(zero, {})}, {})[0];
-              auto items = [&](optc_tensor s) { return valuesOf<int64_t>(call(optc_op_concat_from_sequence, h, {s}, {0, 0})[0]); };
+              auto items = [&](optc_tensor s) {
+                return valuesOf<int64_t>(call(optc_op_concat_from_sequence, h, {s}, {0, 0})[0]);
+              };
               EXPECT_EQ(items(two), (Ints{1, 2}));
               EXPECT_EQ(items(other), (Ints{1, 3}));
               EXPECT_EQ(items(front), (Ints{3, 1, 2}));
@@ -93,7 +95,8 @@ TEST(List, ConcatTakesTensors) {
 TEST(Value, CopiesAndAbsence) {
   Ints x = {1, 2};
   EXPECT_EQ(inModel([&](optc_host *h) {
-              auto optional = call(optc_op_value_copy, h, {tensor(x, {2})}, {0, -1, 0})[0], absent = call(optc_op_value_copy, h, {optc_tensor{}}, {0, -1, 0})[0];
+              auto optional = call(optc_op_value_copy, h, {tensor(x, {2})}, {0, -1, 0})[0],
+                   absent = call(optc_op_value_copy, h, {optc_tensor{}}, {0, -1, 0})[0];
               EXPECT_NE(optional.data, x.data());
               EXPECT_EQ(valuesOf<uint8_t>(call(optc_op_value_exists, h, {optional}, {})[0])[0], 1);
               EXPECT_EQ(valuesOf<uint8_t>(call(optc_op_value_exists, h, {absent}, {})[0])[0], 0);

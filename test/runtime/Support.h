@@ -51,7 +51,8 @@ template <typename T> constexpr optc_dtype dtypeOf() {
 }
 
 /// A tensor over a vector of the test.
-template <typename T> optc_tensor tensor(std::vector<T> &data, std::vector<int64_t> dims, optc_dtype dtype = dtypeOf<T>()) {
+template <typename T>
+optc_tensor tensor(std::vector<T> &data, std::vector<int64_t> dims, optc_dtype dtype = dtypeOf<T>()) {
   static T nothing;
   optc_tensor t = {};
   t.data = data.empty() ? &nothing : data.data();
@@ -85,7 +86,8 @@ inline std::vector<optc_string> strings(std::vector<const char *> texts) {
 }
 
 /// Calls an operator; an optc_tensor{} operand is absent.
-inline std::vector<optc_tensor> call(optc_library_op op, optc_host *h, std::vector<optc_tensor> in, std::vector<int64_t> attrs, int results = 1) {
+inline std::vector<optc_tensor> call(optc_library_op op, optc_host *h, std::vector<optc_tensor> in,
+                                     std::vector<int64_t> attrs, int results = 1) {
   std::vector<optc_tensor> out(size_t(results), optc_tensor{});
   op(h, in.data(), int32_t(in.size()), attrs.data(), int32_t(attrs.size()), out.data(), results);
   return out;

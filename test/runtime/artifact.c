@@ -1,4 +1,5 @@
-/* What the object writer emits for z = x + y with x, y: float32[N,3], written by hand: tests link it as a .so artifact. */
+/* What the object writer emits for z = x + y with x, y: float32[N,3], written by hand: tests link it as a .so artifact.
+ */
 #include "optc/runtime/artifact.h"
 #include <stddef.h>
 
@@ -20,7 +21,18 @@ static const int64_t shape[2] = {-1, 3};
 static const char *const symbols[] = {"N"};
 static const optc_io_desc inputs[] = {{"x", 0, OPTC_FLOAT, 2, shape}, {"y/in", 0, OPTC_FLOAT, 2, shape}};
 static const optc_io_desc outputs[] = {{"z", 0, OPTC_FLOAT, 2, shape}};
-const optc_model_desc optc_model_descriptor = {OPTC_DISPATCH_ABI, sizeof(optc_model_desc), "add", "{\"producer\": \"hand\"}", 2, 1, 1, inputs,
-                                               outputs, symbols, 0, OPTC_CPU_SSE3, entry};
+const optc_model_desc optc_model_descriptor = {OPTC_DISPATCH_ABI,
+                                               sizeof(optc_model_desc),
+                                               "add",
+                                               "{\"producer\": \"hand\"}",
+                                               2,
+                                               1,
+                                               1,
+                                               inputs,
+                                               outputs,
+                                               symbols,
+                                               0,
+                                               OPTC_CPU_SSE3,
+                                               entry};
 
 __attribute__((visibility("default"))) const optc_api *add_optc_query(uint32_t abi) { return optc_artifact_query(abi); }

@@ -31,8 +31,11 @@ TEST(Proto, RoundTripsEveryKind) {
   optional.kind = OPTC_OPTIONAL;
   optional.items = {sequence};
   absent.kind = OPTC_OPTIONAL;
-  struct Case { Value v; int32_t kind; } cases[] = {{floats({1, NAN}), 0}, {words, 0}, {sequence, 1}, {optional, 2}, {absent, 2},
-                                                    {tensor<uint8_t>(OPTC_INT4, {3}, {0x78, 0x02}), 0}};
+  struct Case {
+    Value v;
+    int32_t kind;
+  } cases[] = {{floats({1, NAN}), 0}, {words, 0},  {sequence, 1},
+               {optional, 2},         {absent, 2}, {tensor<uint8_t>(OPTC_INT4, {3}, {0x78, 0x02}), 0}};
   for (const Case &c : cases) {
     Value back;
     std::string error;
@@ -55,7 +58,8 @@ TEST(Proto, RefusesDamage) {
   for (size_t n = 1; n < good.size(); ++n) {
     Value v;
     std::string error;
-    parseProto(good.substr(0, n), int32_t(n & 3), v, error); // must not crash; short files may happen to be valid messages
+    parseProto(good.substr(0, n), int32_t(n & 3), v,
+               error); // must not crash; short files may happen to be valid messages
     for (int flip = 0; flip < 8; ++flip) {
       std::string bad = good;
       bad[n] = char(bad[n] ^ (1 << flip));
@@ -96,7 +100,10 @@ TEST(Npy, ColumnMajor) {
   float data[4] = {1, 3, 2, 4};
   Value v;
   std::string error;
-  ASSERT_TRUE(parseNpy(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n", std::string(reinterpret_cast<char *>(data), 16)), 0, v, error)) << error;
+  ASSERT_TRUE(parseNpy(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n",
+                           std::string(reinterpret_cast<char *>(data), 16)),
+                       0, v, error))
+      << error;
   EXPECT_EQ(element(v, 1), 2);
 }
 
@@ -106,9 +113,12 @@ TEST(Npy, RefusesWhatItCannotRead) {
   EXPECT_FALSE(parseNpy("x", 0, v, error));
   EXPECT_FALSE(parseNpy(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "aaaa"), 0, v, error));
   EXPECT_EQ(error, "its type '>f4' is not supported; little-endian numbers, bool and strings are");
-  EXPECT_FALSE(parseNpy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "aaaa"), 0, v = Value(), error));
+  EXPECT_FALSE(
+      parseNpy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "aaaa"), 0, v = Value(), error));
   EXPECT_EQ(error, "its data is cut off");
-  EXPECT_FALSE(parseNpy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999,9999999999999999), }", "aaaa"), 0, v = Value(), error));
+  EXPECT_FALSE(
+      parseNpy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999,9999999999999999), }", "aaaa"),
+               0, v = Value(), error));
   std::string good = writeNpy(floats({1, 2, 3}));
   for (size_t n = 0; n < good.size(); ++n) {
     Value w;
@@ -125,12 +135,16 @@ TEST(Npy, RefusesWhatItCannotRead) {
 TEST(Compare, ToleranceAndSpecialValues) {
   EXPECT_EQ(compare("y", floats({1, NAN, INFINITY}), floats({1.0009f, NAN, INFINITY}), {1e-3, 0}), "");
   EXPECT_EQ(compare("y", floats({1, 2}), floats({1, 2.5f}), {1e-3, 1e-7}),
-            "output 'y' differs at [1]: got 2, expected 2.5; 1 of 2 elements differ, the largest error is 0.5 at [1] (allowed: 1e-07 + 0.001 * |expected|)");
+            "output 'y' differs at [1]: got 2, expected 2.5; 1 of 2 elements differ, the largest error is 0.5 at [1] "
+            "(allowed: 1e-07 + 0.001 * |expected|)");
   EXPECT_NE(compare("y", floats({1}), floats({INFINITY}), {1e-3, 0}), "");
   EXPECT_NE(compare("y", floats({NAN}), floats({1}), {1e9, 1e9}), "");
   EXPECT_EQ(compare("y", floats({1}), floats({1, 2}), {}), "output 'y' is float32[1], expected float32[2]");
-  EXPECT_EQ(compare("y", floats({1}), tensor<double>(OPTC_DOUBLE, {1}, {1}), {}), "output 'y' is float32[1], expected float64[1]");
-  EXPECT_NE(compare("y", tensor<int64_t>(OPTC_INT64, {1}, {INT64_MAX}), tensor<int64_t>(OPTC_INT64, {1}, {INT64_MAX - 1}), {0, 0.5}).find("9223372036854775806"),
+  EXPECT_EQ(compare("y", floats({1}), tensor<double>(OPTC_DOUBLE, {1}, {1}), {}),
+            "output 'y' is float32[1], expected float64[1]");
+  EXPECT_NE(compare("y", tensor<int64_t>(OPTC_INT64, {1}, {INT64_MAX}),
+                    tensor<int64_t>(OPTC_INT64, {1}, {INT64_MAX - 1}), {0, 0.5})
+                .find("9223372036854775806"),
             0u);
 }
 
@@ -156,7 +170,10 @@ static int parse(std::vector<const char *> args, Options &o) {
 
 TEST(Options, Parses) {
   Options o;
-  ASSERT_EQ(parse({"a.so", "--input", "x=y=in.npy", "--bench=0.5", "--rtol=1e-2", "--atol", "0", "--threads", "2", "--dim=N=4"}, o), 0);
+  ASSERT_EQ(parse({"a.so", "--input", "x=y=in.npy", "--bench=0.5", "--rtol=1e-2", "--atol", "0", "--threads", "2",
+                   "--dim=N=4"},
+                  o),
+            0);
   EXPECT_EQ(o.inputs[0].first, "x=y");
   EXPECT_EQ(o.inputs[0].second, "in.npy");
   EXPECT_EQ(o.benchSeconds, 0.5);
@@ -166,8 +183,16 @@ TEST(Options, Parses) {
 }
 
 TEST(Options, RefusesWithTwo) {
-  const std::vector<std::vector<const char *>> wrong = {{}, {"a", "b"}, {"a", "--input"}, {"a", "--input", "x"}, {"a", "--bench=-1"}, {"a", "--threads", "0"},
-                                                        {"a", "--rtol", "x"}, {"a", "--nothing"}, {"a", "--info=1"}, {"a", "--dim", "N=-1"}};
+  const std::vector<std::vector<const char *>> wrong = {{},
+                                                        {"a", "b"},
+                                                        {"a", "--input"},
+                                                        {"a", "--input", "x"},
+                                                        {"a", "--bench=-1"},
+                                                        {"a", "--threads", "0"},
+                                                        {"a", "--rtol", "x"},
+                                                        {"a", "--nothing"},
+                                                        {"a", "--info=1"},
+                                                        {"a", "--dim", "N=-1"}};
   for (const std::vector<const char *> &args : wrong) {
     Options o;
     EXPECT_EQ(parse(args, o), int(BadUsage));

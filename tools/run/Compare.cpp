@@ -113,14 +113,16 @@ static std::string indexText(const Value &v, int64_t flat) {
   return "[" + s + "]";
 }
 
-std::string optc::run::compare(const std::string &output, const Value &got, const Value &expected, Tolerance tolerance) {
+std::string optc::run::compare(const std::string &output, const Value &got, const Value &expected,
+                               Tolerance tolerance) {
   // The test suite stores a present optional as its contents now and then.
   if (got.kind == OPTC_OPTIONAL && got.items.size() == 1 && expected.kind != OPTC_OPTIONAL)
     return compare(output, got.items[0], expected, tolerance);
   if (expected.kind == OPTC_OPTIONAL && expected.items.size() == 1 && got.kind != OPTC_OPTIONAL)
     return compare(output, got, expected.items[0], tolerance);
   std::string what = "output '" + output + "' ";
-  if (got.isTensor() != expected.isTensor() || (!got.isTensor() && (got.kind != expected.kind || got.items.size() != expected.items.size())) ||
+  if (got.isTensor() != expected.isTensor() ||
+      (!got.isTensor() && (got.kind != expected.kind || got.items.size() != expected.items.size())) ||
       (got.isTensor() && (got.dtype != expected.dtype || got.dims != expected.dims)))
     return what + "is " + describe(got) + ", expected " + describe(expected);
   if (!got.isTensor()) {
@@ -164,12 +166,14 @@ std::string optc::run::compare(const std::string &output, const Value &got, cons
   if (first < 0)
     return "";
   char text[160];
-  std::string s = what + "differs at " + indexText(got, first) + ": got " + elementText(got, first) + ", expected " + elementText(expected, first);
+  std::string s = what + "differs at " + indexText(got, first) + ": got " + elementText(got, first) + ", expected " +
+                  elementText(expected, first);
   if (got.dtype == OPTC_STRING) {
     snprintf(text, sizeof(text), "; %lld of %lld elements differ", (long long)wrong, (long long)n);
     return s + text;
   }
-  snprintf(text, sizeof(text), "; %lld of %lld elements differ, the largest error is %.6g at ", (long long)wrong, (long long)n, largest);
+  snprintf(text, sizeof(text), "; %lld of %lld elements differ, the largest error is %.6g at ", (long long)wrong,
+           (long long)n, largest);
   s += text + indexText(got, worst);
   snprintf(text, sizeof(text), " (allowed: %g + %g * |expected|)", tolerance.absolute, tolerance.relative);
   return s + text;

@@ -6,16 +6,33 @@
 using namespace optc::run;
 
 namespace {
-struct Descr { const char *text; optc_dtype dtype; };
+struct Descr {
+  const char *text;
+  optc_dtype dtype;
+};
 } // namespace
 
 /// First match wins when writing: types that numpy lacks are stored as the integers of their size.
-static constexpr Descr kDescr[] = {
-    {"f4", OPTC_FLOAT},   {"f8", OPTC_DOUBLE},     {"f2", OPTC_FLOAT16},     {"i1", OPTC_INT8},   {"u1", OPTC_UINT8}, {"i2", OPTC_INT16},
-    {"u2", OPTC_UINT16},  {"i4", OPTC_INT32},      {"u4", OPTC_UINT32},      {"i8", OPTC_INT64},  {"u8", OPTC_UINT64}, {"b1", OPTC_BOOL},
-    {"c8", OPTC_COMPLEX64}, {"c16", OPTC_COMPLEX128}, {"V2", OPTC_UINT16},   {"V1", OPTC_UINT8},
-    // Written only: a reader knows the type from the model.
-    {"u2", OPTC_BFLOAT16}, {"i1", OPTC_INT4},      {"i1", OPTC_INT2}};
+static constexpr Descr kDescr[] = {{"f4", OPTC_FLOAT},
+                                   {"f8", OPTC_DOUBLE},
+                                   {"f2", OPTC_FLOAT16},
+                                   {"i1", OPTC_INT8},
+                                   {"u1", OPTC_UINT8},
+                                   {"i2", OPTC_INT16},
+                                   {"u2", OPTC_UINT16},
+                                   {"i4", OPTC_INT32},
+                                   {"u4", OPTC_UINT32},
+                                   {"i8", OPTC_INT64},
+                                   {"u8", OPTC_UINT64},
+                                   {"b1", OPTC_BOOL},
+                                   {"c8", OPTC_COMPLEX64},
+                                   {"c16", OPTC_COMPLEX128},
+                                   {"V2", OPTC_UINT16},
+                                   {"V1", OPTC_UINT8},
+                                   // Written only: a reader knows the type from the model.
+                                   {"u2", OPTC_BFLOAT16},
+                                   {"i1", OPTC_INT4},
+                                   {"i1", OPTC_INT2}};
 
 /// The text after 'key': in the header dictionary.
 static bool field(const std::string &header, const char *key, std::string &value) {
@@ -25,7 +42,9 @@ static bool field(const std::string &header, const char *key, std::string &value
   at = header.find_first_not_of(' ', at + 1);
   if (at == std::string::npos)
     return false;
-  size_t end = header[at] == '(' ? header.find(')', at) : header[at] == '\'' ? header.find('\'', at + 1) : header.find_first_of(",}", at);
+  size_t end = header[at] == '('    ? header.find(')', at)
+               : header[at] == '\'' ? header.find('\'', at + 1)
+                                    : header.find_first_of(",}", at);
   if (end == std::string::npos)
     return false;
   value = header[at] == '(' || header[at] == '\'' ? header.substr(at + 1, end - at - 1) : header.substr(at, end - at);
@@ -40,7 +59,8 @@ static void appendUtf8(std::string &s, uint32_t c) {
   else if (c < 0x10000)
     ((s += char(0xe0 | c >> 12)) += char(0x80 | (c >> 6 & 63))) += char(0x80 | (c & 63));
   else
-    (((s += char(0xf0 | (c >> 18 & 7))) += char(0x80 | (c >> 12 & 63))) += char(0x80 | (c >> 6 & 63))) += char(0x80 | (c & 63));
+    (((s += char(0xf0 | (c >> 18 & 7))) += char(0x80 | (c >> 12 & 63))) += char(0x80 | (c >> 6 & 63))) +=
+        char(0x80 | (c & 63));
 }
 
 /// From column-major to row-major order.
@@ -75,7 +95,8 @@ bool optc::run::parseNpy(const std::string &bytes, optc_dtype want, Value &v, st
     return false;
   }
   std::string header = bytes.substr(start, length), descr, order, shape;
-  if (!field(header, "descr", descr) || !field(header, "fortran_order", order) || !field(header, "shape", shape) || descr.size() < 3) {
+  if (!field(header, "descr", descr) || !field(header, "fortran_order", order) || !field(header, "shape", shape) ||
+      descr.size() < 3) {
     error = "its header is damaged: " + header;
     return false;
   }
@@ -147,7 +168,9 @@ bool optc::run::parseNpy(const std::string &bytes, optc_dtype want, Value &v, st
     v.data.assign(data, data + need);
     if (fortran) {
       size_t width = size_t(optc_dtype_bits(v.dtype) / 8);
-      reorder(v.dims, n, [&](int64_t to, int64_t from) { memcpy(v.data.data() + size_t(to) * width, data + size_t(from) * width, width); });
+      reorder(v.dims, n, [&](int64_t to, int64_t from) {
+        memcpy(v.data.data() + size_t(to) * width, data + size_t(from) * width, width);
+      });
     }
   }
   retype(v, want);
@@ -229,7 +252,8 @@ static bool inflate(const char *data, size_t size, size_t expected, std::string 
   return rc == Z_STREAM_END && z.total_out == expected;
 }
 
-bool optc::run::parseNpz(const std::string &bytes, const std::string &name, optc_dtype want, Value &v, std::string &error) {
+bool optc::run::parseNpz(const std::string &bytes, const std::string &name, optc_dtype want, Value &v,
+                         std::string &error) {
   size_t end = bytes.rfind("PK\x05\x06");
   if (end == std::string::npos || bytes.size() - end < 22) {
     error = "it is not a .npz file";
@@ -243,7 +267,8 @@ bool optc::run::parseNpz(const std::string &bytes, const std::string &name, optc
       return false;
     }
     size_t method = number(bytes, at + 10, 2), packed = number(bytes, at + 20, 4), size = number(bytes, at + 24, 4);
-    size_t nameSize = number(bytes, at + 28, 2), skip = nameSize + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);
+    size_t nameSize = number(bytes, at + 28, 2),
+           skip = nameSize + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);
     size_t local = number(bytes, at + 42, 4);
     if (bytes.size() - at - 46 < skip) {
       error = "its directory is damaged";

@@ -1,6 +1,7 @@
 //===- Proto.cpp - TensorProto, SequenceProto and OptionalProto files -----===//
 //
-// A bounded reader of the protobuf wire format: test data must load fast, and a library for three messages would be most of the start-up.
+// A bounded reader of the protobuf wire format: test data must load fast, and a library for three messages would be
+// most of the start-up.
 //
 //===----------------------------------------------------------------------===//
 #include "Value.h"
@@ -12,8 +13,8 @@ namespace {
 /// One field of a message; lengths are checked.
 struct Field {
   uint32_t number = 0, wire = 0;
-  uint64_t value = 0;          // wire types 0, 1, 5
-  const char *data = nullptr;  // wire type 2
+  uint64_t value = 0;         // wire types 0, 1, 5
+  const char *data = nullptr; // wire type 2
   size_t size = 0;
 };
 
@@ -197,7 +198,8 @@ static bool parseTensor(const char *data, size_t size, Value &v, std::string &er
     have = int64_t(v.data.size());
   }
   if (have != bytes) {
-    error = "it holds " + std::to_string(have) + (v.dtype == OPTC_STRING ? " strings" : " bytes") + ", " + describe(v) + " needs " + std::to_string(bytes);
+    error = "it holds " + std::to_string(have) + (v.dtype == OPTC_STRING ? " strings" : " bytes") + ", " + describe(v) +
+            " needs " + std::to_string(bytes);
     return false;
   }
   return true;

@@ -43,12 +43,16 @@ void optc::run::printTimes(Times &times, bool json) {
   long long peak = (long long)usage.ru_maxrss * 1024;
   double perSecond = total > 0 ? 1e3 * double(t.size()) / total : 0;
   if (json)
-    printf("{\"min_ms\": %.6g, \"p50_ms\": %.6g, \"p95_ms\": %.6g, \"p99_ms\": %.6g, \"runs\": %zu, \"throughput_per_s\": %.6g, \"load_ms\": %.6g, "
+    printf("{\"min_ms\": %.6g, \"p50_ms\": %.6g, \"p95_ms\": %.6g, \"p99_ms\": %.6g, \"runs\": %zu, "
+           "\"throughput_per_s\": %.6g, \"load_ms\": %.6g, "
            "\"peak_rss_bytes\": %lld, \"noise\": %.4g}\n",
-           t[0], p50, percentile(t, 0.95), percentile(t, 0.99), t.size(), perSecond, times.loadMilliseconds, peak, noise);
+           t[0], p50, percentile(t, 0.95), percentile(t, 0.99), t.size(), perSecond, times.loadMilliseconds, peak,
+           noise);
   else
-    printf("min %.4g ms, p50 %.4g ms, p95 %.4g ms, p99 %.4g ms over %zu runs (%.4g per second), noise %.1f %%\nload %.3g ms, peak memory %.1f MiB\n", t[0],
-           p50, percentile(t, 0.95), percentile(t, 0.99), t.size(), perSecond, noise * 100, times.loadMilliseconds, double(peak) / (1 << 20));
+    printf("min %.4g ms, p50 %.4g ms, p95 %.4g ms, p99 %.4g ms over %zu runs (%.4g per second), noise %.1f %%\nload "
+           "%.3g ms, peak memory %.1f MiB\n",
+           t[0], p50, percentile(t, 0.95), percentile(t, 0.99), t.size(), perSecond, noise * 100,
+           times.loadMilliseconds, double(peak) / (1 << 20));
 }
 
 static std::string dimText(const optc_model_desc &d, int64_t dim, bool json) {
@@ -68,11 +72,11 @@ static void printValues(const optc_model_desc &d, const optc_io_desc *io, int32_
       shape += (k ? (json ? ", " : ",") : "") + dimText(d, io[i].dims[k], json);
     shape = io[i].rank < 0 ? (json ? "null" : "of any rank") : "[" + shape + "]";
     if (json)
-      printf("%s{\"name\": %s, \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": %s}", i ? ", " : "", quoted(io[i].name).c_str(), kinds[io[i].kind & 3],
-             optc_dtype_name(io[i].dtype), shape.c_str());
+      printf("%s{\"name\": %s, \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": %s}", i ? ", " : "",
+             quoted(io[i].name).c_str(), kinds[io[i].kind & 3], optc_dtype_name(io[i].dtype), shape.c_str());
     else
-      printf("  %s %s: %s%s%s %s\n", title, io[i].name, io[i].kind ? kinds[io[i].kind & 3] : "", io[i].kind ? " of " : "", optc_dtype_name(io[i].dtype),
-             shape.c_str());
+      printf("  %s %s: %s%s%s %s\n", title, io[i].name, io[i].kind ? kinds[io[i].kind & 3] : "",
+             io[i].kind ? " of " : "", optc_dtype_name(io[i].dtype), shape.c_str());
   }
   if (json)
     printf("], ");
@@ -89,7 +93,9 @@ void optc::run::printInfo(const optc_model_desc &d, bool json) {
   printValues(d, d.inputs, d.num_inputs, json ? "inputs" : "input", json);
   printValues(d, d.outputs, d.num_outputs, json ? "outputs" : "output", json);
   if (json)
-    printf("\"arena_bytes\": %lld, \"cpu_features\": \"%s\", \"abi\": %u, \"metadata\": %s}\n", (long long)d.arena_bytes, features, d.abi, metadata);
+    printf("\"arena_bytes\": %lld, \"cpu_features\": \"%s\", \"abi\": %u, \"metadata\": %s}\n",
+           (long long)d.arena_bytes, features, d.abi, metadata);
   else
-    printf("  arena: %lld bytes\n  CPU features needed: %s\n  metadata: %s\n", (long long)d.arena_bytes, *features ? features : "none", metadata);
+    printf("  arena: %lld bytes\n  CPU features needed: %s\n  metadata: %s\n", (long long)d.arena_bytes,
+           *features ? features : "none", metadata);
 }

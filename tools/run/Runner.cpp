@@ -10,7 +10,9 @@ using namespace optc::run;
 
 namespace {
 using Clock = std::chrono::steady_clock;
-double millisecondsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 int report(int code, const std::string &message) {
   fprintf(stderr, "optc-run: %s\n", message.c_str());
@@ -49,7 +51,8 @@ struct Session {
   int readInput(int32_t index, const std::string &file);
   int randomInput(int32_t index);
   bool readValue(const std::string &path, const optc_io_desc &io, Value &v, std::string &error);
-  bool findInFolder(const std::string &dir, const char *prefix, int32_t index, const optc_io_desc &io, std::string &path) const;
+  bool findInFolder(const std::string &dir, const char *prefix, int32_t index, const optc_io_desc &io,
+                    std::string &path) const;
   int writeOutputs(const std::vector<Value> &outputs);
   int compareOutputs(const std::vector<Value> &outputs);
   void bindSymbols(const optc_io_desc &io, const Value &v);
@@ -57,7 +60,8 @@ struct Session {
 } // namespace
 
 /// Raw elements; one size may be unknown and follows from the file's.
-static bool readRaw(const std::string &bytes, const optc_io_desc &io, const std::vector<int64_t> &symbols, Value &v, std::string &error) {
+static bool readRaw(const std::string &bytes, const optc_io_desc &io, const std::vector<int64_t> &symbols, Value &v,
+                    std::string &error) {
   v.kind = OPTC_TENSOR;
   v.dtype = io.dtype;
   if (io.rank < 0 || io.dtype == OPTC_STRING || io.kind == 1 || io.kind == 3) {
@@ -80,7 +84,8 @@ static bool readRaw(const std::string &bytes, const optc_io_desc &io, const std:
   if (unknown >= 0 && rest > 0)
     v.dims[size_t(unknown)] = int64_t(bytes.size()) / rest;
   if (packedBytes(v.dtype, v.count()) != int64_t(bytes.size())) {
-    error = "it holds " + std::to_string(bytes.size()) + " bytes, " + describe(v) + " needs " + std::to_string(packedBytes(v.dtype, v.count()));
+    error = "it holds " + std::to_string(bytes.size()) + " bytes, " + describe(v) + " needs " +
+            std::to_string(packedBytes(v.dtype, v.count()));
     return false;
   }
   v.data.assign(bytes.begin(), bytes.end());
@@ -122,7 +127,8 @@ int Session::randomInput(int32_t index) {
   if (io.kind >= 2)
     return Good; // absent
   if (io.kind == 1 || io.rank < 0 || !io.dtype)
-    return report(BadInput, "input '" + name + "' is a sequence or of unknown rank: a random value has no shape; give a file");
+    return report(BadInput,
+                  "input '" + name + "' is a sequence or of unknown rank: a random value has no shape; give a file");
   std::vector<int64_t> dims;
   for (int32_t i = 0; i < io.rank; ++i) {
     int64_t d = io.dims[i];
@@ -130,7 +136,8 @@ int Session::randomInput(int32_t index) {
     if (d < 0 && d != INT64_MIN)
       d = symbols[size_t(-1 - d)];
     if (d < 0)
-      return report(BadInput, "input '" + name + "': dimension " + std::to_string(i) + " is not static, so a random value has no size; " +
+      return report(BadInput, "input '" + name + "': dimension " + std::to_string(i) +
+                                  " is not static, so a random value has no size; " +
                                   (symbol.empty() ? "give a file" : "give --dim " + symbol + "=N"));
     dims.push_back(d);
   }
@@ -140,7 +147,8 @@ int Session::randomInput(int32_t index) {
   return Good;
 }
 
-bool Session::findInFolder(const std::string &dir, const char *prefix, int32_t index, const optc_io_desc &io, std::string &path) const {
+bool Session::findInFolder(const std::string &dir, const char *prefix, int32_t index, const optc_io_desc &io,
+                           std::string &path) const {
   for (const std::string &file : {prefix + std::to_string(index) + ".pb", fileName(io.name) + ".npy"})
     if (exists(path = dir + "/" + file))
       return true;
@@ -191,8 +199,11 @@ int Session::readInputs() {
     if (source[size_t(i)] == 1 || (!source[size_t(i)] && io.kind >= 2))
       continue;
     if (!source[size_t(i)] && !o.bench)
-      return report(BadInput, "input '" + std::string(io.name) + "' was not given; use --input " + io.name + "=FILE or =random" +
-                                  (o.inputsDir.empty() ? "" : " ('" + o.inputsDir + "' holds neither input_" + std::to_string(i) + ".pb nor " + fileName(io.name) + ".npy)"));
+      return report(BadInput,
+                    "input '" + std::string(io.name) + "' was not given; use --input " + io.name + "=FILE or =random" +
+                        (o.inputsDir.empty() ? ""
+                                             : " ('" + o.inputsDir + "' holds neither input_" + std::to_string(i) +
+                                                   ".pb nor " + fileName(io.name) + ".npy)"));
     if (int rc = randomInput(i))
       return rc;
   }
@@ -219,7 +230,8 @@ int Session::compareOutputs(const std::vector<Value> &outputs) {
     std::string path, error;
     Value expected;
     if (!findInFolder(o.expectDir, "output_", int32_t(i), io, path))
-      return report(BadInput, "--expect: '" + o.expectDir + "' holds neither output_" + std::to_string(i) + ".pb nor " + fileName(io.name) + ".npy");
+      return report(BadInput, "--expect: '" + o.expectDir + "' holds neither output_" + std::to_string(i) + ".pb nor " +
+                                  fileName(io.name) + ".npy");
     if (!readValue(path, io, expected, error))
       return report(BadInput, "--expect: " + error);
     std::string difference = compare(io.name, outputs[i], expected, o.tolerance);
@@ -289,7 +301,8 @@ int optc::run::runArtifact(const Options &o) {
     if (run())
       return reportStatus(error);
     times.milliseconds.push_back(millisecondsSince(one));
-  } while (times.milliseconds.size() < 3 || (millisecondsSince(start) < o.benchSeconds * 1e3 && times.milliseconds.size() < kMost));
+  } while (times.milliseconds.size() < 3 ||
+           (millisecondsSince(start) < o.benchSeconds * 1e3 && times.milliseconds.size() < kMost));
   printTimes(times, o.json);
   return code;
 }

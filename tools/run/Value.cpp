@@ -112,7 +112,8 @@ std::string optc::run::describe(const Value &v) {
 std::string optc::run::fileName(const std::string &name) {
   std::string s = name;
   for (char &c : s)
-    if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'))
+    if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+          c == '-'))
       c = '_';
   return s;
 }
@@ -212,10 +213,16 @@ Value optc::run::randomValue(optc_dtype dtype, const std::vector<int64_t> &dims,
     fill([&] { return uniform(); });
     break;
   case OPTC_FLOAT16: // exponents of [2^-3, 1)
-    fill([&] { uint64_t r = next(seed); return uint16_t((r & 0x83ff) | (12 + (r >> 20) % 3) << 10); });
+    fill([&] {
+      uint64_t r = next(seed);
+      return uint16_t((r & 0x83ff) | (12 + (r >> 20) % 3) << 10);
+    });
     break;
   case OPTC_BFLOAT16:
-    fill([&] { uint64_t r = next(seed); return uint16_t((r & 0x807f) | (124 + (r >> 20) % 3) << 7); });
+    fill([&] {
+      uint64_t r = next(seed);
+      return uint16_t((r & 0x807f) | (124 + (r >> 20) % 3) << 7);
+    });
     break;
   // Indices and flags: 0 and 1 are valid almost everywhere.
   case OPTC_BOOL:

@@ -45,7 +45,8 @@ std::string fileName(const std::string &name);
 // Readers and writers; false with a sentence in `error` (which names the file).
 bool readFile(const std::string &path, std::string &bytes, std::string &error);
 bool writeFile(const std::string &path, const std::string &bytes, std::string &error);
-/// `want` tells bfloat16, 8-bit floats and sub-byte types from the plain integers that numpy stores them as; 0: take the file's type.
+/// `want` tells bfloat16, 8-bit floats and sub-byte types from the plain integers that numpy stores them as; 0: take
+/// the file's type.
 bool parseNpy(const std::string &bytes, optc_dtype want, Value &v, std::string &error);
 std::string writeNpy(const Value &v);
 bool parseNpz(const std::string &bytes, const std::string &name, optc_dtype want, Value &v, std::string &error);
@@ -58,7 +59,9 @@ bool retype(Value &v, optc_dtype want);
 /// Reproducible pseudo-random contents.
 Value randomValue(optc_dtype dtype, const std::vector<int64_t> &dims, uint64_t seed);
 
-struct Tolerance { double relative = 1e-3, absolute = 1e-7; };
+struct Tolerance {
+  double relative = 1e-3, absolute = 1e-7;
+};
 /// Empty when `got` agrees with `expected`; a sentence otherwise.
 std::string compare(const std::string &output, const Value &got, const Value &expected, Tolerance tolerance);
 /// An element as a double (real part of complex numbers).
