@@ -4,6 +4,43 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// graph
+//===----------------------------------------------------------------------===//
+
+def InferShapes : Pass<"optc-infer-shapes", "::mlir::func::FuncOp"> {
+  let summary = "set result types from the operators' shape functions";
+  let description = [{
+    Walks the ops in order, subgraphs included. Types that the model states for inner values are not trusted; sizes
+    that contradict each other are errors that name the node.
+
+    ```mlir
+    %0 = "onnx.MatMul"(%a, %b) : (tensor<?x4xf32>, tensor<4x8xf32>) -> tensor<*xf32>
+    // becomes
+    %0 = "onnx.MatMul"(%a, %b) : (tensor<?x4xf32>, tensor<4x8xf32>) -> tensor<?x8xf32>
+    ```
+  }];
+  let options = [Option<"report", "report", "bool", "false", "a remark with the symbolic shapes of every op">];
+}
+
+def Simplify : Pass<"optc-simplify", "::mlir::func::FuncOp"> {
+  let summary = "remove ops that do nothing, fold shape arithmetic, inline constant branches";
+  let description = [{
+    Keeps every result bit for bit. Works on what shape inference knows: small integer tensors whose elements are all
+    constant become constants, an If whose condition is constant becomes its branch.
+
+    ```mlir
+    %0 = "onnx.Shape"(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
+    // becomes
+    %0 = onnx.Constant dense<[2, 3]> : tensor<2xi64>
+    ```
+  }];
+  let statistics = [
+    Statistic<"folded", "num-folded", "values that became constants">,
+    Statistic<"inlined", "num-inlined", "If ops with a constant condition">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // lowering: onnx -> linalg + tensor + kernel
 //===----------------------------------------------------------------------===//
 

@@ -250,6 +250,22 @@ static LogicalResult inferClip(ShapeContext &ctx) {
   }));
 }
 
+/// The shape of input 0, along whose axis the operator works.
+template <int64_t fallback>
+static LogicalResult sameWithAxis(ShapeContext &ctx) {
+  // A scalar counts as a vector of one element.
+  if (ctx.ranked(0) && failed(ctx.axis(ctx.intAttr("axis", fallback), std::max<int64_t>(ctx.rank(0), 1))))
+    return failure();
+  return sameAsFirst(ctx);
+}
+
+static LogicalResult inferReverseSequence(ShapeContext &ctx) {
+  if (ctx.ranked(0) && (failed(ctx.axis(ctx.intAttr("batch_axis", 1), ctx.rank(0), "batch_axis")) ||
+                        failed(ctx.axis(ctx.intAttr("time_axis", 0), ctx.rank(0), "time_axis"))))
+    return failure();
+  return sameAsFirst(ctx);
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
@@ -289,9 +305,11 @@ void optc::registerElementwiseShapes(ShapeFnTable &t) {
   add(t, {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu", "Cos", "Cosh", "Elu", "Erf",
           "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish",
           "Reciprocal", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt",
-          "Swish", "Tan", "Tanh", "ThresholdedRelu", "Dropout", "CumSum", "CumProd", "Hardmax", "LogSoftmax",
-          "Softmax", "ReverseSequence", "Trilu", "RegexFullMatch", "TensorScatter"},
+          "Swish", "Tan", "Tanh", "ThresholdedRelu", "Dropout", "CumSum", "CumProd", "Trilu", "RegexFullMatch"},
       sameAsFirst);
+  add(t, {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "RMSNormalization"}, sameWithAxis<-1>);
+  add(t, {"TensorScatter"}, sameWithAxis<-2>);
+  add(t, {"ReverseSequence"}, inferReverseSequence);
   add(t, {"Neg"}, unary<negElement>);
   add(t, {"Abs"}, unary<absElement>);
   add(t, {"Not"}, unary<notElement>);

@@ -271,7 +271,8 @@ LogicalResult optc::inferConcat(ShapeContext &ctx, ArrayRef<unsigned> inputs, Ty
       if (k == axis)
         (*dims)[k] = ctx.table.add((*dims)[k], in[k]);
       else if (ShapeContext::differ((*dims)[k], in[k]))
-        return ctx.error("cannot concatenate " + ctx.str(*dims) + " and " + ctx.str(in) + " along axis " + Twine(axis));
+        return ctx.error("cannot concatenate " + ctx.str(ctx.dims(inputs.front())) + " and " + ctx.str(in) +
+                         " along axis " + Twine(axis));
       else if (in[k]->isConst())
         (*dims)[k] = in[k];
     }

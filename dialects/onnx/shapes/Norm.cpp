@@ -198,8 +198,7 @@ static LogicalResult inferDet(ShapeContext &ctx) {
 void optc::registerNormShapes(ShapeFnTable &t) {
   add(t, {"BatchNormalization"}, inferBatchNorm);
   add(t, {"LayerNormalization", "ms.SimplifiedLayerNormalization"}, inferLayerNorm);
-  add(t, {"InstanceNormalization", "GroupNormalization", "RMSNormalization", "LRN", "LpNormalization",
-          "MeanVarianceNormalization", "RotaryEmbedding"},
+  add(t, {"InstanceNormalization", "GroupNormalization", "LRN", "MeanVarianceNormalization", "RotaryEmbedding"},
       sameAsFirst);
   add(t, {"Attention"}, inferAttention);
   add(t, {"preview.FlexAttention"}, inferFlexAttention);
