@@ -9,6 +9,8 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 #include <chrono>
 #include <deque>
 #include <dlfcn.h>
@@ -145,6 +147,9 @@ Error Emitter::archive(StringRef output) {
 
 /// What tools/launcher.cpp reads: the launcher, the artifact, "OPTCEXE1" and the size of the artifact (8 bytes, little-endian).
 Error Emitter::appendToLauncher(StringRef shared, OutputFile &output) {
+  bool hostIsX86 = Triple(sys::getProcessTriple()).isX86();
+  if (hostIsX86 != target.isX86())
+    return environmentError("--emit=exe needs a launcher for " + StringRef(target.triple).split('-').first + ", which is not installed; use --emit=obj");
   std::string launcher = findInstalledFile("optc-launcher");
   if (launcher.empty())
     return environmentError("the launcher of --emit=exe (optc-launcher) is not installed beside liboptc.so; use --emit=so and optc-run");
@@ -221,6 +226,8 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   uint64_t size = 0;
   sys::fs::file_size(output->path(), size);
   stats.fileBytes = size;
+  if (options.maxBytes && size > *options.maxBytes)
+    return makeError(ExitCode::Limit, "the artifact has " + Twine(size) + " bytes, more than --max-size=" + Twine(*options.maxBytes));
   return output->commit(options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable);
 }
 

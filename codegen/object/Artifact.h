@@ -4,6 +4,7 @@
 #include "optc/codegen/Target.h"
 #include "optc/codegen/object/Model.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 
 namespace optc {
 
@@ -14,6 +15,7 @@ struct ArtifactOptions {
   ArtifactKind kind = ArtifactKind::SharedObject;
   std::string output; ///< "-" for text on standard output
   int optLevel = 2;
+  std::optional<uint64_t> maxBytes; ///< of the file
 };
 
 /// Milliseconds and sizes for the report.

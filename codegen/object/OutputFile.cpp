@@ -20,9 +20,17 @@ static Error describe(StringRef path, std::error_code why) {
                                                                           : ""));
 }
 
+/// True for pipes, devices and the like, which must not be replaced by a rename.
+static bool isSpecial(StringRef path) {
+  sys::fs::file_status status;
+  return !sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status) && !sys::fs::is_directory(status);
+}
+
 Expected<OutputFile> OutputFile::create(StringRef destination) {
   if (sys::fs::is_directory(destination))
     return environmentError("cannot write " + destination + ": it is a folder; name a file with -o");
+  if (isSpecial(destination))
+    return environmentError("cannot write " + destination + ": it is not a regular file; name another with -o");
   SmallString<256> temporary;
   int fd;
   if (std::error_code why = sys::fs::createUniqueFile(destination + ".%%%%%%%%.tmp", fd, temporary))
@@ -89,9 +97,7 @@ Error optc::writeTextFile(StringRef path, StringRef text) {
     }
     return Error::success();
   }
-  // Pipes and devices (/dev/null, process substitution) cannot be replaced by a rename.
-  sys::fs::file_status status;
-  if (!sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status) && !sys::fs::is_directory(status)) {
+  if (isSpecial(path)) { // /dev/null, process substitution
     std::error_code why;
     raw_fd_ostream os(path, why);
     if (!why) {

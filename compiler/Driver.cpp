@@ -1,0 +1,327 @@
+//===- Driver.cpp - one compilation, from options to an artifact ----------===//
+#include "optc/compiler/Driver.h"
+#include "optc/codegen/object/Artifact.h"
+#include "optc/codegen/object/OutputFile.h"
+#include "optc/compiler/Diagnostics.h"
+#include "optc/compiler/Dialects.h"
+#include "optc/compiler/IrFile.h"
+#include "optc/compiler/Phases.h"
+#include "optc/compiler/Progress.h"
+#include "optc/compiler/Report.h"
+#include "optc/compiler/Version.h"
+#include "optc/compiler/import/Import.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+#include <chrono>
+
+using namespace mlir;
+using namespace optc;
+using llvm::Error;
+
+static std::atomic<const char *> runningPhase = nullptr;
+const char *optc::currentPhase() { return runningPhase; }
+
+namespace {
+class Compilation {
+public:
+  Compilation(const Options &options, raw_ostream &out, raw_ostream &err)
+      : options(options), out(out), diagnostics(err), progress(options.progress, err), context(makeRegistry()) {
+    context.allowUnregisteredDialects(false);
+  }
+  ExitCode run();
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+  PipelineOptions pipelineOptions() const { return {options.optLevel, &*report.target, options.name}; }
+  Error compile();
+  Error importModel();
+  Error runPhase(const Phase &phase);
+  Error afterPhase(const Phase &phase);
+  Error writeIr(StringRef path);
+  Error emit();
+  Error writeDepfile();
+  std::string writeReproducer(const Phase &failed);
+  std::string outputPath(StringRef extension) const;
+
+  Options options;
+  raw_ostream &out;
+  Diagnostics diagnostics;
+  Progress progress;
+  Report report;
+  ImportedFiles files; // outlives the context, whose resources point into it
+  MLIRContext context;
+  std::optional<WeightStore> dumpedWeights;
+  OwningOpRef<ModuleOp> module;
+};
+} // namespace
+
+/// The problem was printed already.
+static Error alreadyPrinted(ExitCode code) { return makeError(code, ""); }
+
+static Error importFailure(Diagnostics &diagnostics, const Problems &problems) {
+  for (const std::string &sentence : problems.list())
+    diagnostics.error(sentence);
+  if (problems.count() > problems.list().size())
+    diagnostics.note((Twine(problems.count() - problems.list().size()) + " more problems are not listed").str());
+  return alreadyPrinted(ExitCode::Input);
+}
+
+Error Compilation::importModel() {
+  Problems problems;
+  DiagnosticScope scope(&context, diagnostics);
+  if (options.startFrom.empty()) {
+    ImportOptions importOptions;
+    importOptions.dims = options.dims;
+    importOptions.shapes = options.shapes;
+    module = importOnnxFile(context, options.model, importOptions, files, problems);
+  } else
+    module = parseModule(context, options.model, files, problems);
+  if (!module || !problems.empty())
+    return importFailure(diagnostics, problems);
+  return Error::success();
+}
+
+Error Compilation::runPhase(const Phase &phase) {
+  if (!phase.addPasses)
+    return Error::success();
+  DiagnosticScope scope(&context, diagnostics);
+  PassManager pm(&context, ModuleOp::getOperationName());
+  pm.enableVerifier(options.verifyEachPhase);
+  phase.addPasses(pm, pipelineOptions());
+  size_t before = diagnostics.problems().size();
+  bool good = succeeded(pm.run(*module));
+  // The LLVM translation trusts its input.
+  if (good && !options.verifyEachPhase && phase.name == "llvm")
+    good = succeeded(verify(*module));
+  if (good)
+    return Error::success();
+  if (diagnostics.problems().size() == before)
+    diagnostics.error(("the phase '" + phase.name + "' failed without saying why").str());
+  return alreadyPrinted(phase.fault);
+}
+
+Error Compilation::writeIr(StringRef path) {
+  if (path == "-") {
+    llvm::Expected<std::string> text = printModule(*module, nullptr);
+    if (!text)
+      return text.takeError();
+    out << *text;
+    out.flush();
+    return Error::success();
+  }
+  WeightStore store((path + ".weights").str());
+  llvm::Expected<std::string> text = printModule(*module, &store);
+  if (!text)
+    return text.takeError();
+  if (Error error = store.commit())
+    return error;
+  return writeTextFile(path, *text);
+}
+
+Error Compilation::afterPhase(const Phase &phase) {
+  if (phase.name == "configure")
+    report.collectKernels(*module);
+  if (options.dumpPhases.empty())
+    return Error::success();
+  if (std::error_code why = llvm::sys::fs::create_directories(options.dumpPhases))
+    return environmentError("cannot make the folder " + options.dumpPhases + ": " + why.message());
+  llvm::Expected<std::string> text = printModule(*module, &*dumpedWeights);
+  if (!text)
+    return text.takeError();
+  SmallString<256> path(options.dumpPhases);
+  llvm::sys::path::append(path, Twine(&phase - phases().begin()) + "-" + phase.name + ".mlir");
+  return writeTextFile(path, *text);
+}
+
+std::string Compilation::outputPath(StringRef extension) const {
+  return options.output.empty() ? options.name + extension.str() : options.output;
+}
+
+Error Compilation::emit() {
+  DiagnosticScope scope(&context, diagnostics);
+  FailureOr<PlannedModel> plan = takePlan(*module);
+  if (failed(plan))
+    return alreadyPrinted(ExitCode::Internal);
+  plan->signature.name = options.name;
+  std::string reason;
+  const llvm::MemoryBuffer *model = files.map(options.model, reason);
+  plan->signature.metadata = artifactMetadata(options, *report.target, model ? model->getBuffer() : StringRef());
+  report.signature = plan->signature;
+  if (options.maxMemory && static_cast<uint64_t>(plan->signature.arenaBytes) > *options.maxMemory)
+    return makeError(ExitCode::Limit, "a run needs " + Twine(plan->signature.arenaBytes) + " bytes of working memory, more than --max-memory=" + Twine(*options.maxMemory));
+
+  static constexpr ArtifactKind kKinds[] = {ArtifactKind::SharedObject, ArtifactKind::Object, ArtifactKind::StaticLibrary, ArtifactKind::Executable, ArtifactKind::LlvmIr};
+  ArtifactOptions artifact;
+  artifact.kind = kKinds[static_cast<int>(options.emit)];
+  artifact.output = outputPath(extensionOf(options.emit));
+  artifact.optLevel = options.optLevel;
+  artifact.maxBytes = options.maxSize;
+  ArtifactStats stats;
+  if (Error error = emitArtifact(*module, *report.target, plan->signature, plan->weights, artifact, stats))
+    return error;
+  report.artifact = stats;
+  if (artifact.kind == ArtifactKind::LlvmIr || artifact.kind == ArtifactKind::Executable)
+    return Error::success();
+  SmallString<256> header(artifact.output);
+  llvm::sys::path::replace_extension(header, ".h");
+  if (header == artifact.output)
+    return Error::success();
+  return writeTextFile(header, generateHeader(plan->signature, artifact.kind));
+}
+
+/// Make's spelling of a file name.
+static std::string escapedForMake(StringRef path) {
+  std::string text;
+  for (char c : path) {
+    if (c == ' ' || c == '#' || c == '\\')
+      text += '\\';
+    if (c == '$')
+      text += '$';
+    text += c;
+  }
+  return text;
+}
+
+Error Compilation::writeDepfile() {
+  std::string text = escapedForMake(options.output) + ":";
+  for (const std::string &path : files.paths())
+    text += " \\\n  " + escapedForMake(path);
+  return writeTextFile(options.depfile, text + "\n");
+}
+
+/// The IR that the failed phase got, found by compiling again up to it.
+std::string Compilation::writeReproducer(const Phase &failed) {
+  SmallString<128> path;
+  int fd;
+  if (llvm::sys::fs::createTemporaryFile("optc-reproducer", "mlir", fd, path))
+    return "";
+  llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
+  os << "// optc " OPTC_VERSION " failed in the phase '" << failed.name << "'. Constants are left out. The command line:\n// optc";
+  for (const std::string &arg : options.commandLine)
+    os << " '" << arg << "'";
+  os << "\n";
+  module = nullptr;
+  Diagnostics silent(llvm::nulls());
+  std::swap(silent, diagnostics);
+  Error error = importModel();
+  for (const Phase &phase : phases())
+    if (!error && &phase < &failed && (options.startFrom.empty() || &phase >= findPhase(options.startFrom)))
+      error = runPhase(phase);
+  std::swap(silent, diagnostics);
+  if (!error) {
+    llvm::Expected<std::string> text = printModule(*module, nullptr);
+    os << (text ? *text : "// it cannot be printed: " + llvm::toString(text.takeError()));
+  }
+  llvm::consumeError(std::move(error));
+  os.close();
+  bool bad = os.has_error();
+  os.clear_error();
+  return bad ? "" : std::string(path);
+}
+
+Error Compilation::compile() {
+  llvm::Expected<Target> target = resolveTarget(options.target);
+  if (!target)
+    return target.takeError();
+  report.target = std::move(*target);
+  const Phase *last = findPhase(options.check ? "tensor" : !options.stopAfter.empty() ? StringRef(options.stopAfter) : options.emit == EmitKind::Mlir ? "llvm" : "object");
+  const Phase *first = options.startFrom.empty() ? phases().begin() : findPhase(options.startFrom);
+  bool isText = !options.check && last->name != "object";
+  if (options.output.empty() && !options.check)
+    options.output = isText && options.emit != EmitKind::Mlir ? "-" : outputPath(extensionOf(options.emit));
+  if (!options.dumpPhases.empty()) {
+    SmallString<256> weights(options.dumpPhases);
+    llvm::sys::path::append(weights, "weights.bin");
+    dumpedWeights.emplace(std::string(weights));
+  }
+  for (const Phase *phase = options.startFrom.empty() ? first : first - 1; phase <= last; ++phase) {
+    bool isImport = !module;
+    runningPhase = isImport ? "import" : phase->name.data();
+    progress.start(isImport ? "import" : phase->name, phase - phases().begin(), phases().size());
+    auto start = std::chrono::steady_clock::now();
+    Error error = isImport ? importModel() : phase->name == "object" ? emit() : runPhase(*phase);
+    double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    report.phaseMs.emplace_back(isImport ? "import" : phase->name.str(), ms);
+    if (!error && phase >= first && phase->name != "object")
+      error = afterPhase(*phase);
+    if (error) {
+      llvm::Error rest = llvm::handleErrors(std::move(error), [&](std::unique_ptr<CompileError> e) -> Error {
+        if (e->code() == ExitCode::Internal) {
+          progress.finish();
+          diagnostics.report(Error(std::move(e)));
+          std::string path = writeReproducer(*phase);
+          diagnostics.note("this is a defect of optc" + (path.empty() ? std::string() : "; what it was given is in " + path));
+          return alreadyPrinted(ExitCode::Internal);
+        }
+        return Error(std::move(e));
+      });
+      return rest;
+    }
+  }
+  if (dumpedWeights)
+    if (Error error = dumpedWeights->commit())
+      return error;
+  if (isText)
+    if (Error error = writeIr(options.output))
+      return error;
+  if (options.check && !options.json)
+    out << options.model << ": everything in this model can be compiled\n";
+  return options.depfile.empty() ? Error::success() : writeDepfile();
+}
+
+ExitCode Compilation::run() {
+  ExitCode code = diagnostics.report(compile());
+  runningPhase = nullptr;
+  progress.finish();
+  report.exitCode = static_cast<int>(code);
+  report.problems = diagnostics.problems();
+  if (!options.report.empty() || options.json) {
+    llvm::json::Value json = report.toJson(options);
+    if (options.json)
+      out << llvm::formatv("{0}\n", json);
+    if (!options.report.empty()) {
+      ExitCode written = diagnostics.report(writeTextFile(options.report, llvm::formatv("{0:2}\n", json).str()));
+      code = code == ExitCode::Success ? written : code;
+    }
+  }
+  out.flush();
+  return code;
+}
+
+ExitCode optc::compile(const Options &options, raw_ostream &out, raw_ostream &diagnostics) {
+  return Compilation(options, out, diagnostics).run();
+}
+
+std::string optc::versionText() {
+  return "optc " OPTC_VERSION "\nLLVM " LLVM_VERSION_STRING "\nONNX operators of onnx 1.23.2 (opset 28)\n";
+}
+
+llvm::Expected<std::string> optc::pipelineText(const Options &options) {
+  llvm::Expected<Target> target = resolveTarget(options.target);
+  if (!target)
+    return target.takeError();
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const Phase &phase : phases()) {
+    os << phase.name << ": " << phase.doc << "\n";
+    if (!phase.addPasses)
+      continue;
+    PassManager pm(&context, ModuleOp::getOperationName());
+    phase.addPasses(pm, {options.optLevel, &*target, options.name});
+    os << "  ";
+    pm.printAsTextualPipeline(os);
+    os << "\n";
+  }
+  return text;
+}

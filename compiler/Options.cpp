@@ -1,0 +1,270 @@
+//===- Options.cpp - the command line of optc -----------------------------===//
+#include "optc/compiler/Options.h"
+#include "optc/codegen/CompileError.h"
+#include "optc/compiler/Phases.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace optc;
+
+namespace {
+/// One row of the table of flags. Flags with a value take `--flag=VALUE` and `--flag VALUE`.
+struct Flag {
+  StringLiteral name;
+  StringLiteral value; ///< for the help text; empty: the flag takes none
+  StringLiteral doc;
+  Error (*apply)(Options &options, StringRef value);
+};
+template <typename T> struct Choice {
+  StringLiteral name;
+  T value;
+  StringLiteral extension = "";
+};
+} // namespace
+
+static constexpr Choice<EmitKind> kEmitKinds[] = {
+    {"so", EmitKind::SharedObject, ".so"}, {"obj", EmitKind::Object, ".o"},     {"static-lib", EmitKind::StaticLibrary, ".a"},
+    {"exe", EmitKind::Executable, ""},     {"llvm", EmitKind::LlvmIr, ".ll"}, {"mlir", EmitKind::Mlir, ".mlir"},
+};
+static constexpr Choice<ProgressKind> kProgressKinds[] = {
+    {"auto", ProgressKind::Auto}, {"plain", ProgressKind::Plain}, {"none", ProgressKind::None}};
+
+template <typename Range> static std::string namesOf(const Range &range) {
+  return llvm::join(llvm::map_range(range, [](const auto &item) { return std::string(item.name); }), ", ");
+}
+
+template <typename T, size_t N> static Error choose(const Choice<T> (&choices)[N], StringRef flag, StringRef value, T &result) {
+  for (const Choice<T> &c : choices)
+    if (c.name == value) {
+      result = c.value;
+      return Error::success();
+    }
+  return usageError(flag + "=" + value + ": unknown value; there are: " + namesOf(choices));
+}
+
+static Error choosePhase(StringRef flag, StringRef value, std::string &result) {
+  if (!findPhase(value))
+    return usageError(flag + "=" + value + ": unknown phase; there are: " + namesOf(phases()));
+  result = value.str();
+  return Error::success();
+}
+
+static Error parseDim(Options &options, StringRef value) {
+  auto [name, size] = value.rsplit('=');
+  int64_t n;
+  if (name.empty() || size.getAsInteger(10, n) || n < 0)
+    return usageError("--dim=" + value + ": expected NAME=N with N >= 0, for example --dim batch=1");
+  options.dims[name.str()] = n;
+  return Error::success();
+}
+
+static Error parseShape(Options &options, StringRef value) {
+  auto [name, text] = value.rsplit('=');
+  std::vector<int64_t> shape;
+  bool good = !name.empty() && value.contains('=');
+  SmallVector<StringRef> parts;
+  text.split(parts, 'x', -1, /*KeepEmpty=*/true);
+  if (text.empty())
+    parts.clear(); // rank 0
+  for (StringRef part : parts) {
+    int64_t n = -1;
+    if (part != "?" && (part.getAsInteger(10, n) || n < 0))
+      good = false;
+    shape.push_back(n);
+  }
+  if (!good)
+    return usageError("--shape=" + value + ": expected INPUT=SIZExSIZE with ? for an unknown size, for example --shape data=1x3x224x224");
+  options.shapes[name.str()] = std::move(shape);
+  return Error::success();
+}
+
+static Error parseBytes(StringRef flag, StringRef value, std::optional<uint64_t> &result) {
+  static constexpr Choice<uint64_t> kUnits[] = {{"K", uint64_t(1) << 10}, {"M", uint64_t(1) << 20}, {"G", uint64_t(1) << 30}};
+  uint64_t unit = 1, n;
+  StringRef digits = value;
+  for (const Choice<uint64_t> &u : kUnits)
+    if (digits.consume_back(u.name)) {
+      unit = u.value;
+      break;
+    }
+  if (digits.getAsInteger(10, n) || n > UINT64_MAX / unit)
+    return usageError(flag + "=" + value + ": expected a number of bytes; K, M and G are allowed at its end");
+  result = n * unit;
+  return Error::success();
+}
+
+static Error parseTimeout(Options &options, StringRef value) {
+  double seconds;
+  if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 1e9)
+    return usageError("--timeout=" + value + ": expected a positive number of seconds");
+  options.timeout = seconds;
+  return Error::success();
+}
+
+static Error parseName(Options &options, StringRef value) {
+  if (value.empty() || value != identifierFrom(value))
+    return usageError("--name=" + value + ": expected a C identifier (letters, digits, _)");
+  options.name = value.str();
+  return Error::success();
+}
+
+static Error parseFile(StringRef flag, StringRef value, std::string &result) {
+  if (value.empty())
+    return usageError(flag + " needs the name of a file");
+  result = value.str();
+  return Error::success();
+}
+
+template <bool Options::*Member> static Error setTrue(Options &options, StringRef) {
+  options.*Member = true;
+  return Error::success();
+}
+template <int Level> static Error setLevel(Options &options, StringRef) {
+  options.optLevel = Level;
+  return Error::success();
+}
+
+static constexpr Flag kFlags[] = {
+    {"-o", "FILE", "the artifact (default: NAME.so and so on, in the working folder); - is standard output for text",
+     [](Options &o, StringRef v) { return parseFile("-o", v, o.output); }},
+    {"-O0", "", "trusted baseline: plain loops, no fusion, every op rounded to its type", setLevel<0>},
+    {"-O1", "", "folding and cheap fusion", setLevel<1>},
+    {"-O2", "", "everything within normal rounding (default)", setLevel<2>},
+    {"-O3", "", "also reassociation, contraction and approximations with stated errors", setLevel<3>},
+    {"--target", "CPU", "native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64, or a CPU that LLVM knows, such as znver3",
+     [](Options &o, StringRef v) -> Error {
+       o.target = v.str();
+       return Error::success();
+     }},
+    {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir", [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
+    {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
+    {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
+    {"--name", "SYMBOL", "prefix of the exported symbols (default: from the file name of the model)", parseName},
+    {"--stop-after", "PHASE", "writes the IR after a phase instead of an artifact",
+     [](Options &o, StringRef v) { return choosePhase("--stop-after", v, o.stopAfter); }},
+    {"--start-from", "PHASE", "the model is a .mlir file; the first phase to run on it",
+     [](Options &o, StringRef v) { return choosePhase("--start-from", v, o.startFrom); }},
+    {"--dump-phases", "DIR", "writes the IR after every phase, and weights.bin, to a folder",
+     [](Options &o, StringRef v) { return parseFile("--dump-phases", v, o.dumpPhases); }},
+    {"--print-pipeline", "", "prints the phases and their passes, and compiles nothing", setTrue<&Options::printPipeline>},
+    {"--verify-each-phase", "", "verifies the IR after every pass", setTrue<&Options::verifyEachPhase>},
+    {"--check", "", "lists what would not compile and why, and compiles nothing", setTrue<&Options::check>},
+    {"--report", "FILE.json", "writes phases, times, memory and the strategy of every kernel",
+     [](Options &o, StringRef v) { return parseFile("--report", v, o.report); }},
+    {"--json", "", "prints one JSON object on standard output: status, problems, artifact", setTrue<&Options::json>},
+    {"--depfile", "FILE", "writes the files that were read, as a rule for Make and Ninja",
+     [](Options &o, StringRef v) { return parseFile("--depfile", v, o.depfile); }},
+    {"--max-memory", "BYTES", "fails (exit code 3) when a run needs more memory than this besides inputs, outputs and weights",
+     [](Options &o, StringRef v) { return parseBytes("--max-memory", v, o.maxMemory); }},
+    {"--max-size", "BYTES", "fails (exit code 3) when the artifact is larger than this",
+     [](Options &o, StringRef v) { return parseBytes("--max-size", v, o.maxSize); }},
+    {"--timeout", "SECONDS", "gives up after so much time (exit code 3)", parseTimeout},
+    {"--progress", "KIND", "auto (default: on a terminal, when it takes long), plain, none",
+     [](Options &o, StringRef v) { return choose(kProgressKinds, "--progress", v, o.progress); }},
+    {"--version", "", "prints versions", setTrue<&Options::version>},
+    {"--help", "", "prints this text", setTrue<&Options::help>},
+};
+
+StringRef optc::extensionOf(EmitKind kind) {
+  for (const Choice<EmitKind> &c : kEmitKinds)
+    if (c.value == kind)
+      return c.extension;
+  return "";
+}
+
+std::string optc::identifierFrom(StringRef text) {
+  std::string name;
+  for (char c : text)
+    name += isAlnum(c) ? c : '_';
+  if (name.empty() || isDigit(name.front()))
+    name = "model_" + name;
+  return name;
+}
+
+std::string optc::helpText() {
+  std::string text;
+  raw_string_ostream os(text);
+  os << "usage: optc MODEL.onnx [-o FILE] [-O0|-O1|-O2|-O3] [--target=CPU] [--emit=KIND] [OPTION]...\n"
+     << "Compiles an ONNX model to a native artifact.\n\n";
+  for (const Flag &flag : kFlags) {
+    std::string left = flag.name.str();
+    if (!flag.value.empty())
+      left += (flag.name.starts_with("--") ? "=" : " ") + flag.value.str();
+    os << "  " << left_justify(left, 28) << " " << flag.doc << "\n";
+  }
+  os << "\nExit codes: 0 good; 1 the model is at fault; 2 usage; 3 a limit is not met; 4 the environment is (disk, permissions,\n"
+     << "installation); 70 a defect of optc.\n";
+  return text;
+}
+
+static Error unknownFlag(StringRef arg) {
+  StringRef name = arg.split('=').first;
+  const Flag *nearest = nullptr;
+  unsigned best = std::max<size_t>(name.size() / 3, 2) + 1;
+  for (const Flag &flag : kFlags)
+    if (unsigned distance = name.edit_distance(flag.name, true, best); distance < best) {
+      best = distance;
+      nearest = &flag;
+    }
+  return usageError("unknown option '" + name + "'" + (nearest ? "; did you mean " + nearest->name + "?" : "") + " There are: " + namesOf(kFlags));
+}
+
+Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
+  Options options;
+  options.commandLine.assign(args.begin(), args.end());
+  bool onlyFiles = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef arg = args[i];
+    if (onlyFiles || arg == "-" || !arg.starts_with("-")) {
+      if (!options.model.empty())
+        return usageError("two models are named: '" + options.model + "' and '" + arg + "'; optc compiles one at a time");
+      if (arg.empty())
+        return usageError("the name of the model is empty");
+      options.model = arg.str();
+      continue;
+    }
+    if (arg == "--") {
+      onlyFiles = true;
+      continue;
+    }
+    const Flag *flag = llvm::find_if(kFlags, [&](const Flag &f) { return arg == f.name || (f.name.starts_with("--") && arg.split('=').first == f.name); });
+    StringRef value;
+    if (flag == std::end(kFlags))
+      return unknownFlag(arg);
+    if (flag->value.empty()) {
+      if (arg != flag->name)
+        return usageError(flag->name + " takes no value");
+    } else if (arg == flag->name) {
+      if (++i == args.size())
+        return usageError(flag->name + " needs a value: " + flag->name + (flag->name.starts_with("--") ? "=" : " ") + flag->value);
+      value = args[i];
+    } else
+      value = arg.split('=').second;
+    if (Error error = flag->apply(options, value))
+      return std::move(error);
+  }
+  if (options.help || options.version || options.printPipeline)
+    return options;
+  if (options.model.empty())
+    return usageError("no model is named: optc MODEL.onnx [-o FILE] [-O0|-O1|-O2|-O3] ...; optc --help lists all options");
+  bool isIr = StringRef(options.model).ends_with(".mlir");
+  if (!options.startFrom.empty() && !isIr)
+    return usageError("--start-from needs a .mlir file, not '" + options.model + "'");
+  if (isIr && options.startFrom.empty())
+    options.startFrom = "graph";
+  if (options.startFrom == "import")
+    return usageError("--start-from=import: that is where .onnx files start");
+  if (!options.stopAfter.empty() && !options.startFrom.empty() && findPhase(options.stopAfter) < findPhase(options.startFrom))
+    return usageError("--stop-after=" + options.stopAfter + " lies before --start-from=" + options.startFrom);
+  if (isIr && !(options.dims.empty() && options.shapes.empty()))
+    return usageError("--dim and --shape are for .onnx files");
+  bool isText = options.emit == EmitKind::LlvmIr || options.emit == EmitKind::Mlir || !options.stopAfter.empty();
+  if (options.output == "-" && !isText)
+    return usageError("-o -: only text goes to standard output; name a file");
+  if (options.name.empty())
+    options.name = identifierFrom(sys::path::stem(options.model));
+  return options;
+}

@@ -1,0 +1,50 @@
+//===- Options.h - the options of one compilation -------------------------===//
+#ifndef OPTC_COMPILER_OPTIONS_H
+#define OPTC_COMPILER_OPTIONS_H
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace optc {
+
+/// What --emit= takes.
+enum class EmitKind { SharedObject, Object, StaticLibrary, Executable, LlvmIr, Mlir };
+enum class ProgressKind { Auto, Plain, None };
+
+/// A value, handed down; there is no other state that a compilation depends on.
+struct Options {
+  std::string model;  ///< .onnx, or .mlir
+  std::string output; ///< empty: NAME with the extension of the kind, in the working folder; "-": standard output
+  std::string name;   ///< a C identifier; empty: from the model's file name
+  int optLevel = 2;
+  std::string target = "native";
+  EmitKind emit = EmitKind::SharedObject;
+  std::map<std::string, int64_t> dims;                ///< of --dim
+  std::map<std::string, std::vector<int64_t>> shapes; ///< of --shape; -1: unknown
+  std::string stopAfter, startFrom;                   ///< names of phases
+  std::string dumpPhases;                             ///< folder
+  std::string report, depfile;
+  std::optional<uint64_t> maxMemory, maxSize; ///< bytes
+  std::optional<double> timeout;              ///< seconds
+  ProgressKind progress = ProgressKind::Auto;
+  bool printPipeline = false, verifyEachPhase = false, check = false, json = false;
+  bool version = false, help = false;
+  std::vector<std::string> commandLine; ///< for reproducers
+};
+
+/// Reads a command line (without the program's name). Errors are usage errors that say what is possible.
+llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> args);
+/// The text of --help.
+std::string helpText();
+/// File extension, with the dot.
+llvm::StringRef extensionOf(EmitKind kind);
+/// A C identifier from any text.
+std::string identifierFrom(llvm::StringRef text);
+
+} // namespace optc
+#endif

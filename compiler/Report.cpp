@@ -1,0 +1,111 @@
+//===- Report.cpp - what a compilation did, as JSON -----------------------===//
+#include "optc/compiler/Report.h"
+#include "optc/compiler/Diagnostics.h"
+#include "optc/compiler/Version.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/BLAKE3.h"
+#include <climits>
+
+using namespace mlir;
+using namespace optc;
+namespace json = llvm::json;
+
+/// JSON strings are UTF-8; ONNX names need not be.
+static std::string utf8(StringRef s) { return json::isUTF8(s) ? s.str() : json::fixUTF8(s); }
+
+void Report::collectKernels(ModuleOp module) {
+  module->walk([&](kernel::DispatchOp op) {
+    json::Object entry{{"label", utf8(op.getLabel())}};
+    if (kernel::StrategyAttr strategy = op.getStrategyAttr()) {
+      entry["family"] = utf8(strategy.getFamily().getValue());
+      entry["reason"] = utf8(strategy.getReason().getValue());
+      entry["tile"] = strategy.getTile();
+      entry["scratch_bytes"] = strategy.getScratch();
+    }
+    llvm::StringSet<> seen;
+    json::Array nodes;
+    op->walk([&](Operation *inner) {
+      if (std::string name = nodeName(inner->getLoc()); !name.empty() && seen.insert(name).second)
+        nodes.push_back(utf8(name));
+    });
+    entry["nodes"] = std::move(nodes);
+    kernels.push_back(std::move(entry));
+  });
+}
+
+static json::Object targetJson(const Target &target) {
+  return json::Object{{"triple", target.triple},          {"cpu", target.cpu},           {"features", target.features},
+                      {"vector_bits", target.vectorBits}, {"l1_bytes", target.l1Bytes}, {"l2_bytes", target.l2Bytes}};
+}
+
+static json::Array valuesJson(ArrayRef<SignatureValue> values, ArrayRef<std::string> symbols) {
+  json::Array all;
+  for (const SignatureValue &v : values) {
+    json::Array dims;
+    for (int64_t d : v.dims)
+      if (d >= 0)
+        dims.push_back(d);
+      else if (d == INT64_MIN || static_cast<size_t>(-1 - d) >= symbols.size())
+        dims.push_back("?");
+      else
+        dims.push_back(utf8(symbols[-1 - d]));
+    json::Object entry{{"name", utf8(v.name)}, {"kind", v.kind}, {"dtype", v.dtype}, {"rank", v.rank}};
+    entry["shape"] = std::move(dims);
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+json::Object Report::toJson(const Options &options) const {
+  json::Object root{{"optc", OPTC_VERSION},     {"model", utf8(options.model)}, {"output", utf8(options.output)},
+                    {"name", options.name},     {"opt_level", options.optLevel}, {"exit_code", exitCode}};
+  root["status"] = exitCode == 0 ? "ok" : "error";
+  json::Array list;
+  for (const std::string &problem : problems)
+    list.push_back(utf8(problem));
+  root["problems"] = std::move(list);
+  if (target)
+    root["target"] = targetJson(*target);
+  json::Array times;
+  for (const auto &[name, ms] : phaseMs)
+    times.push_back(json::Object{{"name", name}, {"ms", ms}});
+  root["phases"] = std::move(times);
+  if (signature) {
+    root["inputs"] = valuesJson(signature->inputs, signature->symbols);
+    root["outputs"] = valuesJson(signature->outputs, signature->symbols);
+    root["arena_bytes"] = signature->arenaBytes;
+  }
+  if (artifact)
+    root["artifact"] = json::Object{{"code_bytes", artifact->codeBytes},     {"weight_bytes", artifact->weightBytes},
+                                    {"file_bytes", artifact->fileBytes},     {"translate_ms", artifact->translateMs},
+                                    {"codegen_ms", artifact->codegenMs},     {"weights_ms", artifact->weightsMs},
+                                    {"link_ms", artifact->linkMs}};
+  root["kernels"] = json::Array(kernels);
+  return root;
+}
+
+std::string optc::artifactMetadata(const Options &options, const Target &target, StringRef modelBytes) {
+  auto hash = llvm::BLAKE3::hash<16>(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(modelBytes.data()), modelBytes.size()));
+  json::Object root{{"optc", OPTC_VERSION}, {"llvm", LLVM_VERSION_STRING}, {"opt_level", options.optLevel}};
+  root["name"] = options.name;
+  root["model_blake3"] = llvm::toHex(hash, /*LowerCase=*/true);
+  root["target"] = targetJson(target);
+  if (!options.dims.empty()) {
+    json::Object dims;
+    for (const auto &[name, n] : options.dims)
+      dims[utf8(name)] = n;
+    root["dims"] = std::move(dims);
+  }
+  if (!options.shapes.empty()) {
+    json::Object shapes;
+    for (const auto &[name, shape] : options.shapes)
+      shapes[utf8(name)] = json::Array(shape);
+    root["shapes"] = std::move(shapes);
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(std::move(root)); // keys are printed in order
+  return text;
+}
