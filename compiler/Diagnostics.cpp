@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace optc;
 
 /// More than this helps nobody.
-static constexpr size_t kMaxPrinted = 200;
+static constexpr size_t kMaxPrinted = 50;
 
 void Diagnostics::print(StringRef kind, StringRef sentence) {
   if (kind == "error") {

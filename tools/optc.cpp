@@ -16,8 +16,7 @@ static int fail(llvm::Error error) {
   return static_cast<int>(code);
 }
 
-int main(int argc, char **argv) {
-  installCrashGuards(argc, argv);
+static int run(int argc, char **argv) {
   llvm::Expected<Options> options = parseOptions(llvm::ArrayRef<const char *>(argv + 1, argc > 1 ? argc - 1 : 0));
   if (!options)
     return fail(options.takeError());
@@ -35,4 +34,15 @@ int main(int argc, char **argv) {
   if (options->timeout)
     startTimeout(*options->timeout);
   return static_cast<int>(compile(*options, llvm::outs(), llvm::errs()));
+}
+
+int main(int argc, char **argv) {
+  installCrashGuards(argc, argv);
+  int code = run(argc, argv);
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return code;
+  std::string reason = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return fail(environmentError("cannot write standard output: " + reason));
 }

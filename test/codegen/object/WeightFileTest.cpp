@@ -1,0 +1,136 @@
+//===- WeightFileTest.cpp - the object file of the constants --------------===//
+#include "optc/codegen/object/WeightFile.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace optc;
+
+namespace {
+/// Writes blobs and reads the object back with LLVM's reader.
+struct Written {
+  explicit Written(StringRef target, ArrayRef<WeightBlob> blobs) {
+    SmallString<128> path;
+    sys::fs::createUniquePath("optc-weights-%%%%%%.o", path, /*MakeAbsolute=*/true);
+    Expected<optc::Target> resolved = resolveTarget(target);
+    Expected<OutputFile> file = OutputFile::create(path);
+    if (!resolved || !file) {
+      consumeError(resolved.takeError());
+      consumeError(file.takeError());
+      return;
+    }
+    error = toString(writeWeightObject(*file, *resolved, "m_weights", blobs));
+    buffer = std::move(*MemoryBuffer::getFile(file->path()));
+    if (!error.empty())
+      return;
+    object = cantFail(object::ObjectFile::createELFObjectFile(buffer->getMemBufferRef()));
+    for (const object::SectionRef &section : object->sections())
+      if (cantFail(section.getName()).ends_with("rodata.optc")) {
+        name = cantFail(section.getName()).str();
+        data = cantFail(section.getContents()).str();
+        flags = object::ELFSectionRef(section).getFlags();
+        align = section.getAlignment().value();
+      }
+  }
+  std::string error, name, data;
+  uint64_t flags = 0, align = 0;
+  std::unique_ptr<MemoryBuffer> buffer;
+  std::unique_ptr<object::ObjectFile> object;
+};
+
+ArrayRef<char> bytes(StringRef s) { return {s.data(), s.size()}; }
+} // namespace
+
+TEST(WeightFile, PlacesBlobsAtTheirOffsets) {
+  Written w("x86-64-v2", {{0, bytes("abc")}, {128, bytes("xy")}});
+  ASSERT_EQ(w.error, "");
+  EXPECT_EQ(w.name, ".lrodata.optc");
+  ASSERT_EQ(w.data.size(), 130u);
+  EXPECT_EQ(w.data.substr(0, 3), "abc");
+  EXPECT_EQ(w.data.substr(3, 125), std::string(125, '\0'));
+  EXPECT_EQ(w.data.substr(128), "xy");
+  EXPECT_EQ(w.align, 4096u);
+  EXPECT_EQ(w.flags, uint64_t(ELF::SHF_ALLOC | ELF::SHF_X86_64_LARGE));
+}
+
+TEST(WeightFile, DefinesOneHiddenSymbol) {
+  Written w("x86-64-v2", {{0, bytes("abcd")}});
+  ASSERT_EQ(w.error, "");
+  int symbols = 0;
+  for (const object::ELFSymbolRef symbol : cast<object::ELFObjectFileBase>(*w.object).symbols()) {
+    ++symbols;
+    EXPECT_EQ(cantFail(symbol.getName()), "m_weights");
+    EXPECT_EQ(symbol.getOther(), ELF::STV_HIDDEN);
+    EXPECT_EQ(symbol.getSize(), 4u);
+    EXPECT_EQ(cantFail(symbol.getValue()), 0u);
+  }
+  EXPECT_EQ(symbols, 1);
+}
+
+TEST(WeightFile, HasNoLargeSectionsOnAArch64) {
+  Written w("aarch64", {{0, bytes("abcd")}});
+  ASSERT_EQ(w.error, "");
+  EXPECT_EQ(w.name, ".rodata.optc");
+  EXPECT_EQ(w.flags, uint64_t(ELF::SHF_ALLOC));
+  EXPECT_EQ(w.object->getArch(), Triple::aarch64);
+}
+
+TEST(WeightFile, UnpacksSubByteValues) {
+  // 0xF8: nibbles 8, 15; crumbs 0, 2, 3, 3.
+  StringRef packed("\xF8", 1);
+  struct {
+    WeightBlob::Recipe recipe;
+    std::vector<signed char> expected;
+  } cases[] = {{WeightBlob::UnpackNibblesSigned, {-8, -1}},
+               {WeightBlob::UnpackNibblesUnsigned, {8, 15}},
+               {WeightBlob::UnpackCrumbsSigned, {0, -2, -1, -1}},
+               {WeightBlob::UnpackCrumbsUnsigned, {0, 2, 3, 3}}};
+  for (const auto &c : cases) {
+    Written w("x86-64-v2", {{0, bytes(packed), c.recipe, 0}});
+    ASSERT_EQ(w.error, "");
+    EXPECT_EQ(std::vector<signed char>(w.data.begin(), w.data.end()), c.expected) << c.recipe;
+  }
+}
+
+TEST(WeightFile, UnpacksAnOddNumberOfValues) {
+  Written w("x86-64-v2", {{0, bytes("\x21\x03"), WeightBlob::UnpackNibblesUnsigned, 3}});
+  ASSERT_EQ(w.error, "");
+  EXPECT_EQ(w.data, std::string("\x01\x02\x03", 3));
+}
+
+TEST(WeightFile, UnpacksMoreThanOneChunk) {
+  std::string packed(3 << 20, '\x21');
+  Written w("x86-64-v2", {{64, bytes(packed), WeightBlob::UnpackNibblesUnsigned, 0}});
+  ASSERT_EQ(w.error, "");
+  ASSERT_EQ(w.data.size(), 64 + 2 * packed.size());
+  for (size_t i = 64; i < w.data.size(); i += 4096)
+    ASSERT_EQ(w.data.substr(i, 2), "\x01\x02") << i;
+}
+
+TEST(WeightFile, RefusesOverlapAndMisalignment) {
+  EXPECT_NE(Written("x86-64-v2", {{0, bytes(std::string(65, 'a'))}, {64, bytes("b")}}).error, "");
+  EXPECT_NE(Written("x86-64-v2", {{8, bytes("b")}}).error, "");
+}
+
+TEST(OutputFile, LeavesNothingBehindWithoutCommit) {
+  SmallString<128> path;
+  sys::fs::createUniquePath("optc-output-%%%%%%", path, /*MakeAbsolute=*/true);
+  std::string temporary;
+  {
+    Expected<OutputFile> file = OutputFile::create(path);
+    ASSERT_TRUE(bool(file));
+    temporary = file->path().str();
+    cantFail(file->append("text"));
+    EXPECT_TRUE(sys::fs::exists(temporary));
+  }
+  EXPECT_FALSE(sys::fs::exists(temporary));
+  EXPECT_FALSE(sys::fs::exists(path));
+}
+
+TEST(OutputFile, NeverReplacesADevice) {
+  Expected<OutputFile> file = OutputFile::create("/dev/null");
+  ASSERT_FALSE(bool(file));
+  EXPECT_NE(toString(file.takeError()).find("not a regular file"), std::string::npos);
+}
