@@ -1,0 +1,80 @@
+//===- Pipelines.cpp - the passes of every phase --------------------------===//
+#include "optc/passes/Pipelines.h"
+#include "optc/passes/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace optc;
+
+void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
+}
+
+void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
+  LowerOnnxOptions lower;
+  lower.optLevel = options.optLevel;
+  pm.addNestedPass<func::FuncOp>(createLowerOnnx(lower));
+  // Scalars read from tensors of known scalars become those scalars.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.optLevel >= 1)
+    pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  pm.addNestedPass<func::FuncOp>(createFormDispatches());
+  pm.addPass(createCSEPass());
+}
+
+void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createConfigure());
+}
+
+void optc::addPlanPasses(OpPassManager &pm, const PipelineOptions &options) { pm.addPass(createPlan()); }
+
+void optc::addKernelPasses(OpPassManager &pm, const PipelineOptions &options) {
+  LowerKernelsOptions kernels;
+  kernels.optLevel = options.optLevel;
+  pm.addPass(createLowerKernels(kernels));
+  if (options.optLevel >= 1)
+    pm.addNestedPass<func::FuncOp>(createExpandMath());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (options.optLevel >= 1)
+    pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void optc::addLlvmPasses(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createKernelToLLVM());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertComplexToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
