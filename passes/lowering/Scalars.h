@@ -13,6 +13,9 @@
 
 namespace optc {
 
+// Apart from the IndexMath of LoweringUtils.h, whose division differs.
+inline namespace scalars {
+
 /// Arithmetic on values of type index.
 struct IndexMath {
   mlir::OpBuilder &b;
@@ -113,5 +116,6 @@ scalarLoops(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> 
   return nest(b, 0, init);
 }
 
+} // inline namespace scalars
 } // namespace optc
 #endif
