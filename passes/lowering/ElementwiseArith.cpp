@@ -191,6 +191,12 @@ LogicalResult lowerEqual(Operation *op, Lowering &l) {
   return callAndSet(l, kernel::LibraryFn::string_equal, op->getOperands(), {}, op->getResults());
 }
 
+LogicalResult lowerWhere(Operation *op, Lowering &l) {
+  if (isString(l.elem(op->getOperand(1))))
+    return unsupported(op, "chooses between strings; numbers and bool are supported. Choose between the indices of the strings and Gather them");
+  return lowerPointwise<where>(op, l);
+}
+
 const LoweringRow rows[] = {
     {"onnx.Add", lowerPointwise<fold<&ScalarOps::add>>},
     {"onnx.Sub", lowerPointwise<fold<&ScalarOps::sub>>},
@@ -214,7 +220,7 @@ const LoweringRow rows[] = {
     {"onnx.BitwiseOr", lowerPointwise<bits<arith::OrIOp>>},
     {"onnx.BitwiseXor", lowerPointwise<bits<arith::XOrIOp>>},
     {"onnx.BitShift", lowerPointwise<bitShift>},
-    {"onnx.Where", lowerPointwise<where>},
+    {"onnx.Where", ranked<lowerWhere>},
     {"onnx.Clip", ranked<lowerClip>},
 };
 } // namespace

@@ -196,4 +196,5 @@ void optc::registerElementwiseLowerings(LoweringTable &table) {
   registerMathLowerings(table);
   registerArithmeticLowerings(table);
   registerCastLowerings(table);
+  registerTrainingLowerings(table);
 }

@@ -57,6 +57,7 @@ inline void registerRows(LoweringTable &table, llvm::ArrayRef<LoweringRow> rows)
 void registerMathLowerings(LoweringTable &table);       ///< ElementwiseMath.cpp
 void registerArithmeticLowerings(LoweringTable &table); ///< ElementwiseArith.cpp
 void registerCastLowerings(LoweringTable &table);       ///< ElementwiseCast.cpp
+void registerTrainingLowerings(LoweringTable &table);   ///< Training.cpp
 
 } // namespace optc
 #endif
