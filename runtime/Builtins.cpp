@@ -1,8 +1,7 @@
 //===- Builtins.cpp - conversions the code generator may call -------------===//
 //
 // Without F16C, LLVM converts half and bfloat16 by calls that normally live in libgcc or compiler-rt. Here they are
-// hidden and round to nearest even. Floats are taken and returned the way LLVM 22 passes half on x86-64: in an SSE
-// register.
+// hidden and round to nearest even.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Common.h"
@@ -62,27 +61,23 @@ static uint32_t extendHalf(uint16_t h) {
   return sign | uint32_t(113 - shift) << 23 | (man << shift & 0x3ff) << 13;
 }
 
-#if defined(__FLT16_MAX__)
-using Half = _Float16;
-#else
-using Half = uint16_t;
-#endif
+/// How half and bfloat16 travel: in the low bits of a vector register, like the float here. So no compiler needs the
+/// types.
+static float inFloat(uint16_t code) { return bits<float>(uint32_t(code)); }
+static uint16_t fromFloat(float carrier) { return uint16_t(bits<uint32_t>(carrier)); }
 
 // Hidden and weak: a program that has libgcc linked in already keeps its own.
 #define OPTC_BUILTIN extern "C" __attribute__((visibility("hidden"), weak))
 
-OPTC_BUILTIN Half __truncsfhf2(float x) { return bits<Half>(truncate<23, 8, 10, 5>(bits<uint32_t>(x))); }
-OPTC_BUILTIN Half __truncdfhf2(double x) { return bits<Half>(truncate<52, 11, 10, 5>(bits<uint64_t>(x))); }
-OPTC_BUILTIN float __extendhfsf2(Half x) { return bits<float>(extendHalf(bits<uint16_t>(x))); }
-OPTC_BUILTIN double __extendhfdf2(Half x) { return double(bits<float>(extendHalf(bits<uint16_t>(x)))); }
+OPTC_BUILTIN float __truncsfhf2(float x) { return inFloat(truncate<23, 8, 10, 5>(bits<uint32_t>(x))); }
+OPTC_BUILTIN float __truncdfhf2(double x) { return inFloat(truncate<52, 11, 10, 5>(bits<uint64_t>(x))); }
+OPTC_BUILTIN float __extendhfsf2(float x) { return bits<float>(extendHalf(fromFloat(x))); }
+OPTC_BUILTIN double __extendhfdf2(float x) { return double(bits<float>(extendHalf(fromFloat(x)))); }
 OPTC_BUILTIN float __gnu_h2f_ieee(uint16_t x) { return bits<float>(extendHalf(x)); }
 OPTC_BUILTIN uint16_t __gnu_f2h_ieee(float x) { return truncate<23, 8, 10, 5>(bits<uint32_t>(x)); }
-
-#if defined(__x86_64__) && defined(__clang__) && __clang_major__ >= 17
-OPTC_BUILTIN __bf16 __truncsfbf2(float x) { return bits<__bf16>(truncate<23, 8, 7, 8>(bits<uint32_t>(x))); }
-OPTC_BUILTIN __bf16 __truncdfbf2(double x) { return bits<__bf16>(truncate<52, 11, 7, 8>(bits<uint64_t>(x))); }
-OPTC_BUILTIN float __extendbfsf2(__bf16 x) { return bits<float>(uint32_t(bits<uint16_t>(x)) << 16); }
-#endif
+OPTC_BUILTIN float __truncsfbf2(float x) { return inFloat(truncate<23, 8, 7, 8>(bits<uint32_t>(x))); }
+OPTC_BUILTIN float __truncdfbf2(double x) { return inFloat(truncate<52, 11, 7, 8>(bits<uint64_t>(x))); }
+OPTC_BUILTIN float __extendbfsf2(float x) { return bits<float>(uint32_t(fromFloat(x)) << 16); }
 
 //===-- integers and powers --------------------------------------------------//
 
