@@ -1,6 +1,8 @@
 //===- Pipelines.cpp - the passes of every phase --------------------------===//
 #include "optc/passes/Pipelines.h"
+#include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/lowering/Lowering.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -22,6 +24,15 @@ using namespace mlir;
 using namespace optc;
 
 void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Function bodies are chosen by the operand types, so inference goes first; what they expand to is new to it.
+  pm.addNestedPass<func::FuncOp>(createInferShapes());
+  if (options.optLevel >= 1)
+    pm.addNestedPass<func::FuncOp>(createSimplify());
+  pm.addNestedPass<func::FuncOp>(
+      createExpandFunctionsPass([](Operation *op) { return loweringTable().count(op->getName().getStringRef()) != 0; }));
+  pm.addNestedPass<func::FuncOp>(createInferShapes());
+  if (options.optLevel >= 1)
+    pm.addNestedPass<func::FuncOp>(createSimplify());
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
