@@ -174,8 +174,7 @@ TEST(Options, Parses) {
                    "--dim=N=4"},
                   o),
             0);
-  EXPECT_EQ(o.inputs[0].first, "x=y");
-  EXPECT_EQ(o.inputs[0].second, "in.npy");
+  EXPECT_EQ(o.inputs[0], "x=y=in.npy");
   EXPECT_EQ(o.benchSeconds, 0.5);
   EXPECT_EQ(o.tolerance.relative, 1e-2);
   EXPECT_EQ(o.threads, 2);

@@ -93,12 +93,11 @@ bool optc::run::parseOptions(int argc, char **argv, bool self, Options &o, int &
     }
     int64_t n = 0;
     if (name == "--input" || name == "--dim") {
-      // Names of tensors may hold '=', files rarely do: the last one separates.
       size_t eq = value.rfind('=');
       if (eq == std::string::npos || eq == 0 || eq + 1 == value.size())
         return wrong(name + " " + value + ": NAME=" + (name == "--dim" ? "N" : "FILE") + " is expected");
       if (name == "--input")
-        o.inputs.push_back({value.substr(0, eq), value.substr(eq + 1)});
+        o.inputs.push_back(value);
       else if (!integer(value.substr(eq + 1), 0, int64_t(1) << 40, n))
         return wrong("--dim " + value + ": a size is expected");
       else

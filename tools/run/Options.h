@@ -13,8 +13,8 @@ enum Exit { Good = 0, BadInput = 1, BadUsage = 2, Different = 3, Environment = 4
 
 struct Options {
   std::string artifact;
-  std::vector<std::pair<std::string, std::string>> inputs; // NAME, FILE or "random"
-  std::map<std::string, int64_t> dims;                     // sizes of symbols for random inputs
+  std::vector<std::string> inputs;     // NAME=FILE or NAME=random; either side may hold '='
+  std::map<std::string, int64_t> dims; // sizes of symbols for random inputs
   std::string inputsDir, outputDir, expectDir;
   Tolerance tolerance;
   bool bench = false, info = false, json = false;
@@ -26,7 +26,7 @@ struct Options {
 /// False after printing why, or the help; `code` is the exit code then. `self`: the artifact is part of the program.
 bool parseOptions(int argc, char **argv, bool self, Options &options, int &code);
 
-/// optc-run: everything but parsing.
+/// optc-run: everything but parsing. The exit code.
 int runArtifact(const Options &options);
 
 /// Text as a JSON string with quotes.

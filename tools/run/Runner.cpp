@@ -3,7 +3,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <memory>
+#include <new>
+#include <stdexcept>
 #include <sys/stat.h>
 
 using namespace optc::run;
@@ -169,19 +170,25 @@ int Session::readInputs() {
       return report(BadUsage, "--dim " + dim.first + ": the model has no symbol of this name; see --info");
   }
   std::vector<int> source(size_t(desc->num_inputs), 0); // 1: file, 2: random
-  for (const auto &given : o.inputs) {
+  for (const std::string &given : o.inputs) {
+    // The longest name that fits: names of tensors may hold '=' as well as files.
     int32_t index = -1;
+    size_t length = 0;
     std::string names;
     for (int32_t i = 0; i < desc->num_inputs; ++i) {
-      names += std::string(i ? ", " : "") + desc->inputs[i].name;
-      if (given.first == desc->inputs[i].name)
-        index = i;
+      std::string name = desc->inputs[i].name;
+      names += (i ? ", " : "") + name;
+      if (given.compare(0, name.size() + 1, name + "=") || (index >= 0 && name.size() < length))
+        continue;
+      index = i;
+      length = name.size();
     }
     if (index < 0)
-      return report(BadUsage, "--input " + given.first + ": the model has no input of this name; it has: " + names);
-    source[size_t(index)] = given.second == "random" ? 2 : 1;
-    if (given.second != "random")
-      if (int rc = readInput(index, given.second))
+      return report(BadUsage, "--input " + given + ": the model has no input of this name; it has: " + names);
+    std::string file = given.substr(length + 1);
+    source[size_t(index)] = file == "random" ? 2 : 1;
+    if (file != "random")
+      if (int rc = readInput(index, file))
         return rc;
   }
   if (!o.inputsDir.empty() && !exists(o.inputsDir))
@@ -241,7 +248,7 @@ int Session::compareOutputs(const std::vector<Value> &outputs) {
   return code;
 }
 
-int optc::run::runArtifact(const Options &o) {
+static int feedAndRun(const Options &o) {
   Session s(o);
   optc_error error = {};
   Clock::time_point start = Clock::now();
@@ -305,4 +312,13 @@ int optc::run::runArtifact(const Options &o) {
            (millisecondsSince(start) < o.benchSeconds * 1e3 && times.milliseconds.size() < kMost));
   printTimes(times, o.json);
   return code;
+}
+
+int optc::run::runArtifact(const Options &o) {
+  try {
+    return feedAndRun(o);
+  } catch (const std::bad_alloc &) {
+  } catch (const std::length_error &) {
+  }
+  return report(Environment, "out of memory for the inputs or outputs");
 }
