@@ -39,17 +39,18 @@ OPTC_OP(topk) {
   if (!k)
     return 0;
   Scratch scratch(h);
-  auto *best = allocArray<Entry>(h, k);
+  // A heap of the k best so far, its worst on top; where k is a large part of the axis, selection among all is faster.
+  bool heap = k < s.axis / 8;
+  auto *best = allocArray<Entry>(h, heap ? k : s.axis);
   for (int64_t o = 0; o < s.outer; ++o)
     for (int64_t i = 0; i < s.inner; ++i) {
       const char *row = src + (o * s.axis * s.inner + i) * width;
-      // A heap of the k best so far, its worst on top.
       for (int64_t a = 0; a < s.axis; ++a) {
         uint64_t key = sortKey(x.dtype, row + a * s.inner * width);
         Entry e = {largest ? ~key : key, a};
-        if (a < k) {
+        if (!heap || a < k) {
           best[a] = e;
-          if (a + 1 == k)
+          if (heap && a + 1 == k)
             std::make_heap(best, best + k);
         } else if (e < best[0]) {
           std::pop_heap(best, best + k);
@@ -57,8 +58,10 @@ OPTC_OP(topk) {
           std::push_heap(best, best + k);
         }
       }
+      if (!heap && k < s.axis)
+        std::nth_element(best, best + k, best + s.axis);
       if (sorted)
-        std::sort_heap(best, best + k);
+        std::sort(best, best + k);
       else
         std::sort(best, best + k, [](const Entry &a, const Entry &b) { return a.index < b.index; });
       for (int64_t a = 0; a < k; ++a) {

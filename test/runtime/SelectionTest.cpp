@@ -1,5 +1,6 @@
 //===- SelectionTest.cpp - TopK, NonZero, Compress, Unique, NMS -----------===//
 #include "Support.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace test;
@@ -28,6 +29,24 @@ TEST(TopK, SmallTypesAndInnerAxes) {
               auto r = call(optc_op_topk, h, {tensor(x, {3, 2}), tensor(k, {1})}, {0, 1, 1}, 2);
               EXPECT_EQ(valuesOf<uint8_t>(r[0]), (std::vector<uint8_t>{255, 200}));
               EXPECT_EQ(valuesOf<int64_t>(r[1]), (Ints{2, 0}));
+            }),
+            "");
+}
+
+TEST(TopK, HeapAndSelectionAgreeWithSorting) {
+  std::vector<int32_t> x(1000);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = int32_t(i * 7919 % 257);
+  Ints order(x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    order[i] = int64_t(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return x[size_t(a)] > x[size_t(b)]; });
+  EXPECT_EQ(inModel([&](optc_host *h) {
+              for (int64_t count : {1, 5, 124, 125, 500, 1000}) {
+                Ints k = {count};
+                auto r = call(optc_op_topk, h, {tensor(x, {1000}), tensor(k, {1})}, {0, 1, 1}, 2);
+                EXPECT_EQ(valuesOf<int64_t>(r[1]), Ints(order.begin(), order.begin() + count)) << count;
+              }
             }),
             "");
 }
