@@ -21,11 +21,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WHEEL, FOLDER = "magika==1.0.3", "magika/models/standard_v3_3"
 MODEL_SHA256 = "fe2d2eb49c5f88a9e0a6c048e15d6ffdf86235519c2afc535044de433169ec8c"
 CONFIG_SHA256 = "ae24c742205358f6ff6dfd5facb6743fb69743dbba8373e73da58ff0cbd695db"
-START = time.time()
+start = time.time()
 
 
 def say(text):
-    print(f"[{time.time() - START:4.0f} s] {text}", flush=True)
+    print(f"[{time.time() - start:4.0f} s] {text}", flush=True)
 
 
 def fail(text):
@@ -122,8 +122,11 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--work", required=True)
     p.add_argument("--bin", required=True)
+    p.add_argument("--elapsed", type=float, default=0.0, help="seconds that the times shown start at")
     p.add_argument("files", nargs="+")
     a = p.parse_args()
+    global start
+    start -= a.elapsed
     for f in a.files:
         if not os.path.isfile(f):
             fail(f"{f} is not a file")
