@@ -62,15 +62,21 @@ static constexpr FeatureBit kFeatures[] = {
     {"sahf", OPTC_CPU_SAHF},
 };
 /// Part of x86-64 itself, or never chosen by LLVM without an intrinsic and implied by features above.
-static constexpr StringLiteral kBaseline[] = {"64bit", "cmov", "cx8", "crc32", "fxsr", "mmx", "sse", "sse2", "x87", "evex512", "xsave"};
+static constexpr StringLiteral kBaseline[] = {"64bit", "cmov", "cx8", "crc32",   "fxsr", "mmx",
+                                              "sse",   "sse2", "x87", "evex512", "xsave"};
 
 /// The first prefix that fits wins; the last entry fits everything.
 static constexpr CacheSizes kCaches[] = {
-    {"znver5", 48, 1024},        {"znver4", 32, 1024},          {"znver", 32, 512},          {"sapphirerapids", 48, 2048},
-    {"emeraldrapids", 48, 2048}, {"graniterapids", 48, 2048},   {"icelake-server", 48, 1280}, {"icelake", 48, 512},
-    {"tigerlake", 48, 1280},     {"alderlake", 48, 1280},       {"raptorlake", 48, 2048},    {"skylake-avx512", 32, 1024},
-    {"cascadelake", 32, 1024},   {"cooperlake", 32, 1024},      {"x86-64-v4", 32, 1024},     {"skylake", 32, 256},
-    {"haswell", 32, 256},        {"broadwell", 32, 256},        {"neoverse", 64, 1024},      {"", 32, 512},
+    {"znver5", 48, 1024},         {"znver4", 32, 1024},
+    {"znver", 32, 512},           {"sapphirerapids", 48, 2048},
+    {"emeraldrapids", 48, 2048},  {"graniterapids", 48, 2048},
+    {"icelake-server", 48, 1280}, {"icelake", 48, 512},
+    {"tigerlake", 48, 1280},      {"alderlake", 48, 1280},
+    {"raptorlake", 48, 2048},     {"skylake-avx512", 32, 1024},
+    {"cascadelake", 32, 1024},    {"cooperlake", 32, 1024},
+    {"x86-64-v4", 32, 1024},      {"skylake", 32, 256},
+    {"haswell", 32, 256},         {"broadwell", 32, 256},
+    {"neoverse", 64, 1024},       {"", 32, 512},
 };
 
 bool optc::Target::hasFma() const { return isAArch64() || has(OPTC_CPU_FMA); }
@@ -101,8 +107,10 @@ static Expected<const llvm::Target *> lookupTarget(StringRef triple) {
   return target;
 }
 
-static std::unique_ptr<MCSubtargetInfo> subtarget(const llvm::Target &llvmTarget, const optc::Target &target, StringRef features) {
-  return std::unique_ptr<MCSubtargetInfo>(llvmTarget.createMCSubtargetInfo(Triple(target.triple), target.cpu, features));
+static std::unique_ptr<MCSubtargetInfo> subtarget(const llvm::Target &llvmTarget, const optc::Target &target,
+                                                  StringRef features) {
+  return std::unique_ptr<MCSubtargetInfo>(
+      llvmTarget.createMCSubtargetInfo(Triple(target.triple), target.cpu, features));
 }
 
 static uint64_t featureBits(const MCSubtargetInfo &info) {
@@ -129,7 +137,8 @@ static void restrictFeatures(const llvm::Target &llvmTarget, optc::Target &targe
     }
   uint64_t bits = featureBits(*subtarget(llvmTarget, target, features));
   for (StringRef name : implied) {
-    if (llvm::is_contained(kBaseline, name) || llvm::any_of(kFeatures, [&](const FeatureBit &f) { return f.name == name; }))
+    if (llvm::is_contained(kBaseline, name) ||
+        llvm::any_of(kFeatures, [&](const FeatureBit &f) { return f.name == name; }))
       continue;
     // A feature that others imply cannot go without them.
     std::string without = (features.empty() ? "-" : features + ",-") + name.str();
@@ -212,7 +221,8 @@ Expected<optc::Target> optc::resolveTarget(StringRef name) {
 #elif defined(__aarch64__)
     return resolveAArch64(name, "generic", true);
 #else
-    return environmentError("optc does not know how to compile for this machine's CPU (" + cpu + "); name one with --target=");
+    return environmentError("optc does not know how to compile for this machine's CPU (" + cpu +
+                            "); name one with --target=");
 #endif
   }
   if (name == "aarch64")
@@ -229,9 +239,12 @@ Expected<std::unique_ptr<TargetMachine>> optc::createTargetMachine(const Target 
   TargetOptions options; // IEEE semantics: no fast-math flag is set anywhere
   options.FunctionSections = true;
   options.DataSections = true;
-  CodeGenOptLevel level = optLevel == 0 ? CodeGenOptLevel::Less : optLevel >= 3 ? CodeGenOptLevel::Aggressive : CodeGenOptLevel::Default;
-  std::unique_ptr<TargetMachine> machine((*llvmTarget)->createTargetMachine(Triple(target.triple), target.cpu, target.features, options,
-                                                                            Reloc::PIC_, std::nullopt, level));
+  CodeGenOptLevel level = optLevel == 0   ? CodeGenOptLevel::Less
+                          : optLevel >= 3 ? CodeGenOptLevel::Aggressive
+                                          : CodeGenOptLevel::Default;
+  std::unique_ptr<TargetMachine> machine((*llvmTarget)
+                                             ->createTargetMachine(Triple(target.triple), target.cpu, target.features,
+                                                                   options, Reloc::PIC_, std::nullopt, level));
   if (!machine)
     return environmentError("LLVM has no code generator for " + target.triple);
   return machine;

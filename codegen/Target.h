@@ -33,7 +33,8 @@ struct Target {
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
 };
 
-/// `native`, an x86-64 level, a CPU name that LLVM knows, or `aarch64`. Anything else is a usage error that lists these.
+/// `native`, an x86-64 level, a CPU name that LLVM knows, or `aarch64`. Anything else is a usage error that lists
+/// these.
 llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 /// All names that resolveTarget takes.
 std::vector<std::string> targetNames();

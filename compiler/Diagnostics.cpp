@@ -42,7 +42,9 @@ ExitCode Diagnostics::report(llvm::Error error) {
 std::string optc::nodeName(Location location) {
   return llvm::TypeSwitch<LocationAttr, std::string>(location)
       .Case([](NameLoc l) { return l.getName().str(); })
-      .Case([](FileLineColLoc l) { return (l.getFilename().getValue() + ":" + Twine(l.getLine()) + ":" + Twine(l.getColumn())).str(); })
+      .Case([](FileLineColLoc l) {
+        return (l.getFilename().getValue() + ":" + Twine(l.getLine()) + ":" + Twine(l.getColumn())).str();
+      })
       .Case([](CallSiteLoc l) { return nodeName(l.getCallee()); })
       .Case([](OpaqueLoc l) { return nodeName(l.getFallbackLocation()); })
       .Case([](FusedLoc l) {

@@ -1,9 +1,9 @@
 //===- Diagnostics.h - problems, as lines for people and scripts ----------===//
 #ifndef OPTC_COMPILER_DIAGNOSTICS_H
 #define OPTC_COMPILER_DIAGNOSTICS_H
-#include "optc/codegen/CompileError.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include "optc/codegen/CompileError.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>

@@ -1,8 +1,5 @@
 //===- Dialects.cpp - the dialects and passes of optc, in one place -------===//
 #include "optc/compiler/Dialects.h"
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/dialects/onnx/Onnx.h"
-#include "optc/passes/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -39,13 +36,18 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
 #include "mlir/Transforms/Passes.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/onnx/Onnx.h"
+#include "optc/passes/Passes.h"
 
 using namespace mlir;
 
 void optc::registerDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect, complex::ComplexDialect, func::FuncDialect,
-                  index::IndexDialect, kernel::KernelDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, onnx::OnnxDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              complex::ComplexDialect, func::FuncDialect, index::IndexDialect, kernel::KernelDialect,
+              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, onnx::OnnxDialect,
+              scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
 
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);

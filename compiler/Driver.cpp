@@ -1,5 +1,7 @@
 //===- Driver.cpp - one compilation, from options to an artifact ----------===//
 #include "optc/compiler/Driver.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "optc/codegen/object/Artifact.h"
 #include "optc/codegen/object/OutputFile.h"
 #include "optc/compiler/Diagnostics.h"
@@ -10,8 +12,6 @@
 #include "optc/compiler/Report.h"
 #include "optc/compiler/Version.h"
 #include "optc/compiler/import/Import.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -77,6 +77,7 @@ static Error importFailure(Diagnostics &diagnostics, const Problems &problems) {
 Error Compilation::importModel() {
   Problems problems;
   DiagnosticScope scope(&context, diagnostics);
+  size_t before = diagnostics.problems().size();
   if (options.startFrom.empty()) {
     ImportOptions importOptions;
     importOptions.dims = options.dims;
@@ -84,9 +85,11 @@ Error Compilation::importModel() {
     module = importOnnxFile(context, options.model, importOptions, files, problems);
   } else
     module = parseModule(context, options.model, files, problems);
-  if (!module || !problems.empty())
-    return importFailure(diagnostics, problems);
-  return Error::success();
+  if (module && problems.empty())
+    return Error::success();
+  if (problems.empty() && diagnostics.problems().size() == before)
+    problems.add("cannot import " + options.model);
+  return importFailure(diagnostics, problems);
 }
 
 Error Compilation::runPhase(const Phase &phase) {
@@ -156,9 +159,13 @@ Error Compilation::emit() {
   plan->signature.metadata = artifactMetadata(options, *report.target, model ? model->getBuffer() : StringRef());
   report.signature = plan->signature;
   if (options.maxMemory && static_cast<uint64_t>(plan->signature.arenaBytes) > *options.maxMemory)
-    return makeError(ExitCode::Limit, "a run needs " + Twine(plan->signature.arenaBytes) + " bytes of working memory, more than --max-memory=" + Twine(*options.maxMemory));
+    return makeError(ExitCode::Limit,
+                     "a run needs " + Twine(plan->signature.arenaBytes) +
+                         " bytes of working memory, more than --max-memory=" + Twine(*options.maxMemory));
 
-  static constexpr ArtifactKind kKinds[] = {ArtifactKind::SharedObject, ArtifactKind::Object, ArtifactKind::StaticLibrary, ArtifactKind::Executable, ArtifactKind::LlvmIr};
+  static constexpr ArtifactKind kKinds[] = {ArtifactKind::SharedObject, ArtifactKind::Object,
+                                            ArtifactKind::StaticLibrary, ArtifactKind::Executable,
+                                            ArtifactKind::LlvmIr};
   ArtifactOptions artifact;
   artifact.kind = kKinds[static_cast<int>(options.emit)];
   artifact.output = outputPath(extensionOf(options.emit));
@@ -204,7 +211,8 @@ std::string Compilation::writeReproducer(const Phase &failed) {
   if (llvm::sys::fs::createTemporaryFile("optc-reproducer", "mlir", fd, path))
     return "";
   llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
-  os << "// optc " OPTC_VERSION " failed in the phase '" << failed.name << "'. Constants are left out. The command line:\n// optc";
+  os << "// optc " OPTC_VERSION " failed in the phase '" << failed.name
+     << "'. Constants are left out. The command line:\n// optc";
   for (const std::string &arg : options.commandLine)
     os << " '" << arg << "'";
   os << "\n";
@@ -232,7 +240,10 @@ Error Compilation::compile() {
   if (!target)
     return target.takeError();
   report.target = std::move(*target);
-  const Phase *last = findPhase(options.check ? "tensor" : !options.stopAfter.empty() ? StringRef(options.stopAfter) : options.emit == EmitKind::Mlir ? "llvm" : "object");
+  const Phase *last = findPhase(options.check                    ? "tensor"
+                                : !options.stopAfter.empty()     ? StringRef(options.stopAfter)
+                                : options.emit == EmitKind::Mlir ? "llvm"
+                                                                 : "object");
   const Phase *first = options.startFrom.empty() ? phases().begin() : findPhase(options.startFrom);
   bool isText = !options.check && last->name != "object";
   if (options.output.empty() && !options.check)
@@ -258,7 +269,8 @@ Error Compilation::compile() {
           progress.finish();
           diagnostics.report(Error(std::move(e)));
           std::string path = writeReproducer(*phase);
-          diagnostics.note("this is a defect of optc" + (path.empty() ? std::string() : "; what it was given is in " + path));
+          diagnostics.note("this is a defect of optc" +
+                           (path.empty() ? std::string() : "; what it was given is in " + path));
           return alreadyPrinted(ExitCode::Internal);
         }
         return Error(std::move(e));
@@ -274,7 +286,7 @@ Error Compilation::compile() {
       return error;
   if (options.check && !options.json)
     out << options.model << ": everything in this model can be compiled\n";
-  return options.depfile.empty() ? Error::success() : writeDepfile();
+  return options.depfile.empty() || options.check ? Error::success() : writeDepfile();
 }
 
 ExitCode Compilation::run() {

@@ -7,8 +7,8 @@
 
 namespace optc {
 
-/// Compiles. Problems and progress go to `diagnostics`, requested text and --json to `out`. Never throws, exits or keeps state:
-/// may be called again.
+/// Compiles. Problems and progress go to `diagnostics`, requested text and --json to `out`. Never throws, exits or
+/// keeps state: may be called again.
 ExitCode compile(const Options &options, llvm::raw_ostream &out, llvm::raw_ostream &diagnostics);
 /// Versions of optc, LLVM and ONNX in one line each.
 std::string versionText();

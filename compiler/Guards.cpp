@@ -19,7 +19,6 @@ using namespace optc;
 
 /// Made beforehand: a signal handler must not allocate.
 static char crashText[8192], crashFile[512];
-static char alternateStack[64 << 10];
 
 static void say(const char *text) {
   if (::write(2, text, std::strlen(text)) < 0)
@@ -40,7 +39,8 @@ static void say(const char *text) {
   int fd = ::open(crashFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0) {
     bool good = ::write(fd, crashText, std::strlen(crashText)) > 0;
-    good &= ::write(fd, "phase: ", 7) > 0 && ::write(fd, phase ? phase : "start", std::strlen(phase ? phase : "start")) > 0 && ::write(fd, "\n", 1) > 0;
+    good &= ::write(fd, "phase: ", 7) > 0 &&
+            ::write(fd, phase ? phase : "start", std::strlen(phase ? phase : "start")) > 0 && ::write(fd, "\n", 1) > 0;
     ::close(fd);
     if (good) {
       say("optc: note: this is a defect of optc; how to see it again is in ");
@@ -50,10 +50,6 @@ static void say(const char *text) {
   }
   llvm::sys::RunInterruptHandlers(); // removes temporary files
   ::_exit(static_cast<int>(ExitCode::Internal));
-}
-
-static void onSignal(int signal) {
-  crash(signal == SIGSEGV ? "invalid memory access or stack overflow" : signal == SIGABRT ? "abort" : signal == SIGFPE ? "arithmetic fault" : signal == SIGBUS ? "a mapped file became shorter or memory is bad" : "illegal instruction");
 }
 
 [[noreturn]] static void outOfMemory() {
@@ -72,16 +68,10 @@ void optc::installCrashGuards(int argc, char **argv) {
   const char *temp = std::getenv("TMPDIR");
   std::snprintf(crashFile, sizeof(crashFile), "%s/optc-crash-%d.txt", temp && *temp ? temp : "/tmp", int(::getpid()));
 
-  stack_t stack = {};
-  stack.ss_sp = alternateStack;
-  stack.ss_size = sizeof(alternateStack);
-  ::sigaltstack(&stack, nullptr);
-  for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) {
-    struct sigaction action = {};
-    action.sa_handler = onSignal;
-    action.sa_flags = SA_ONSTACK | SA_NODEFER;
-    ::sigaction(signal, &action, nullptr);
-  }
+  // LLVM's handlers (with their own stack) remove temporary files, then call this. Handlers of our own would be
+  // replaced by them.
+  llvm::sys::AddSignalHandler([](void *) { crash("a signal: invalid memory access, stack overflow or abort"); },
+                              nullptr);
   std::set_new_handler([] { outOfMemory(); });
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   llvm::install_fatal_error_handler(

@@ -4,8 +4,8 @@
 
 namespace optc {
 
-/// For programs (not for libraries): a crash becomes exit code 70 and a reproducer file, exhausted memory exit code 4. Temporary
-/// files are removed on every signal.
+/// For programs (not for libraries): a crash becomes exit code 70 and a reproducer file, exhausted memory exit code 4.
+/// Temporary files are removed on every signal.
 void installCrashGuards(int argc, char **argv);
 /// Ends the program with exit code 3 after so many seconds.
 void startTimeout(double seconds);

@@ -1,9 +1,9 @@
 //===- IrFile.cpp - modules as text, with their constants beside them -----===//
 #include "optc/compiler/IrFile.h"
-#include "optc/codegen/CompileError.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Parser/Parser.h"
+#include "optc/codegen/CompileError.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/MathExtras.h"
@@ -65,7 +65,9 @@ llvm::Expected<std::string> optc::printModule(ModuleOp module, WeightStore *stor
         llvm::Expected<uint64_t> offset = store->add(blob->getData());
         if (!offset)
           return offset.takeError();
-        table.push_back(b.getNamedAttr(handle.getKey(), b.getDenseI64ArrayAttr({static_cast<int64_t>(*offset), static_cast<int64_t>(blob->getData().size())})));
+        table.push_back(b.getNamedAttr(
+            handle.getKey(),
+            b.getDenseI64ArrayAttr({static_cast<int64_t>(*offset), static_cast<int64_t>(blob->getData().size())})));
       }
   if (!table.empty()) {
     module->setAttr(kFileAttr, b.getStringAttr(llvm::sys::path::filename(store->file())));
@@ -82,7 +84,8 @@ llvm::Expected<std::string> optc::printModule(ModuleOp module, WeightStore *stor
   return text;
 }
 
-OwningOpRef<ModuleOp> optc::parseModule(MLIRContext &context, StringRef path, ImportedFiles &files, Problems &problems) {
+OwningOpRef<ModuleOp> optc::parseModule(MLIRContext &context, StringRef path, ImportedFiles &files,
+                                        Problems &problems) {
   std::string reason;
   const llvm::MemoryBuffer *text = files.map(path, reason);
   if (!text) {
@@ -109,7 +112,8 @@ OwningOpRef<ModuleOp> optc::parseModule(MLIRContext &context, StringRef path, Im
   for (NamedAttribute entry : table) {
     auto range = dyn_cast<DenseI64ArrayAttr>(entry.getValue());
     uint64_t size = bytes->getBufferSize();
-    if (!range || range.size() != 2 || range[0] < 0 || range[1] < 0 || uint64_t(range[0]) > size || uint64_t(range[1]) > size - range[0]) {
+    if (!range || range.size() != 2 || range[0] < 0 || range[1] < 0 || uint64_t(range[0]) > size ||
+        uint64_t(range[1]) > size - range[0]) {
       problems.add("the constant '" + entry.getName().getValue() + "' of " + path + " lies outside " + weights.str());
       return nullptr;
     }

@@ -26,8 +26,12 @@ template <typename T> struct Choice {
 } // namespace
 
 static constexpr Choice<EmitKind> kEmitKinds[] = {
-    {"so", EmitKind::SharedObject, ".so"}, {"obj", EmitKind::Object, ".o"},     {"static-lib", EmitKind::StaticLibrary, ".a"},
-    {"exe", EmitKind::Executable, ""},     {"llvm", EmitKind::LlvmIr, ".ll"}, {"mlir", EmitKind::Mlir, ".mlir"},
+    {"so", EmitKind::SharedObject, ".so"},
+    {"obj", EmitKind::Object, ".o"},
+    {"static-lib", EmitKind::StaticLibrary, ".a"},
+    {"exe", EmitKind::Executable, ""},
+    {"llvm", EmitKind::LlvmIr, ".ll"},
+    {"mlir", EmitKind::Mlir, ".mlir"},
 };
 static constexpr Choice<ProgressKind> kProgressKinds[] = {
     {"auto", ProgressKind::Auto}, {"plain", ProgressKind::Plain}, {"none", ProgressKind::None}};
@@ -36,7 +40,8 @@ template <typename Range> static std::string namesOf(const Range &range) {
   return llvm::join(llvm::map_range(range, [](const auto &item) { return std::string(item.name); }), ", ");
 }
 
-template <typename T, size_t N> static Error choose(const Choice<T> (&choices)[N], StringRef flag, StringRef value, T &result) {
+template <typename T, size_t N>
+static Error choose(const Choice<T> (&choices)[N], StringRef flag, StringRef value, T &result) {
   for (const Choice<T> &c : choices)
     if (c.name == value) {
       result = c.value;
@@ -76,13 +81,15 @@ static Error parseShape(Options &options, StringRef value) {
     shape.push_back(n);
   }
   if (!good)
-    return usageError("--shape=" + value + ": expected INPUT=SIZExSIZE with ? for an unknown size, for example --shape data=1x3x224x224");
+    return usageError("--shape=" + value +
+                      ": expected INPUT=SIZExSIZE with ? for an unknown size, for example --shape data=1x3x224x224");
   options.shapes[name.str()] = std::move(shape);
   return Error::success();
 }
 
 static Error parseBytes(StringRef flag, StringRef value, std::optional<uint64_t> &result) {
-  static constexpr Choice<uint64_t> kUnits[] = {{"K", uint64_t(1) << 10}, {"M", uint64_t(1) << 20}, {"G", uint64_t(1) << 30}};
+  static constexpr Choice<uint64_t> kUnits[] = {
+      {"K", uint64_t(1) << 10}, {"M", uint64_t(1) << 20}, {"G", uint64_t(1) << 30}};
   uint64_t unit = 1, n;
   StringRef digits = value;
   for (const Choice<uint64_t> &u : kUnits)
@@ -134,12 +141,14 @@ static constexpr Flag kFlags[] = {
     {"-O1", "", "folding and cheap fusion", setLevel<1>},
     {"-O2", "", "everything within normal rounding (default)", setLevel<2>},
     {"-O3", "", "also reassociation, contraction and approximations with stated errors", setLevel<3>},
-    {"--target", "CPU", "native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64, or a CPU that LLVM knows, such as znver3",
+    {"--target", "CPU",
+     "native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64, or a CPU that LLVM knows, such as znver3",
      [](Options &o, StringRef v) -> Error {
        o.target = v.str();
        return Error::success();
      }},
-    {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir", [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
+    {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir",
+     [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
     {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
     {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
     {"--name", "SYMBOL", "prefix of the exported symbols (default: from the file name of the model)", parseName},
@@ -149,7 +158,8 @@ static constexpr Flag kFlags[] = {
      [](Options &o, StringRef v) { return choosePhase("--start-from", v, o.startFrom); }},
     {"--dump-phases", "DIR", "writes the IR after every phase, and weights.bin, to a folder",
      [](Options &o, StringRef v) { return parseFile("--dump-phases", v, o.dumpPhases); }},
-    {"--print-pipeline", "", "prints the phases and their passes, and compiles nothing", setTrue<&Options::printPipeline>},
+    {"--print-pipeline", "", "prints the phases and their passes, and compiles nothing",
+     setTrue<&Options::printPipeline>},
     {"--verify-each-phase", "", "verifies the IR after every pass", setTrue<&Options::verifyEachPhase>},
     {"--check", "", "lists what would not compile and why, and compiles nothing", setTrue<&Options::check>},
     {"--report", "FILE.json", "writes phases, times, memory and the strategy of every kernel",
@@ -157,7 +167,8 @@ static constexpr Flag kFlags[] = {
     {"--json", "", "prints one JSON object on standard output: status, problems, artifact", setTrue<&Options::json>},
     {"--depfile", "FILE", "writes the files that were read, as a rule for Make and Ninja",
      [](Options &o, StringRef v) { return parseFile("--depfile", v, o.depfile); }},
-    {"--max-memory", "BYTES", "fails (exit code 3) when a run needs more memory than this besides inputs, outputs and weights",
+    {"--max-memory", "BYTES",
+     "fails (exit code 3) when a run needs more memory than this besides inputs, outputs and weights",
      [](Options &o, StringRef v) { return parseBytes("--max-memory", v, o.maxMemory); }},
     {"--max-size", "BYTES", "fails (exit code 3) when the artifact is larger than this",
      [](Options &o, StringRef v) { return parseBytes("--max-size", v, o.maxSize); }},
@@ -195,7 +206,8 @@ std::string optc::helpText() {
       left += (flag.name.starts_with("--") ? "=" : " ") + flag.value.str();
     os << "  " << left_justify(left, 28) << " " << flag.doc << "\n";
   }
-  os << "\nExit codes: 0 good; 1 the model is at fault; 2 usage; 3 a limit is not met; 4 the environment is (disk, permissions,\n"
+  os << "\nExit codes: 0 good; 1 the model is at fault; 2 usage; 3 a limit is not met; 4 the environment is (disk, "
+        "permissions,\n"
      << "installation); 70 a defect of optc.\n";
   return text;
 }
@@ -209,7 +221,8 @@ static Error unknownFlag(StringRef arg) {
       best = distance;
       nearest = &flag;
     }
-  return usageError("unknown option '" + name + "'" + (nearest ? "; did you mean " + nearest->name + "?" : "") + " There are: " + namesOf(kFlags));
+  return usageError("unknown option '" + name + "'" + (nearest ? "; did you mean " + nearest->name + "?" : "") +
+                    " There are: " + namesOf(kFlags));
 }
 
 Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
@@ -220,7 +233,8 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     StringRef arg = args[i];
     if (onlyFiles || arg == "-" || !arg.starts_with("-")) {
       if (!options.model.empty())
-        return usageError("two models are named: '" + options.model + "' and '" + arg + "'; optc compiles one at a time");
+        return usageError("two models are named: '" + options.model + "' and '" + arg +
+                          "'; optc compiles one at a time");
       if (arg.empty())
         return usageError("the name of the model is empty");
       options.model = arg.str();
@@ -230,7 +244,9 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
       onlyFiles = true;
       continue;
     }
-    const Flag *flag = llvm::find_if(kFlags, [&](const Flag &f) { return arg == f.name || (f.name.starts_with("--") && arg.split('=').first == f.name); });
+    const Flag *flag = llvm::find_if(kFlags, [&](const Flag &f) {
+      return arg == f.name || (f.name.starts_with("--") && arg.split('=').first == f.name);
+    });
     StringRef value;
     if (flag == std::end(kFlags))
       return unknownFlag(arg);
@@ -239,7 +255,8 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
         return usageError(flag->name + " takes no value");
     } else if (arg == flag->name) {
       if (++i == args.size())
-        return usageError(flag->name + " needs a value: " + flag->name + (flag->name.starts_with("--") ? "=" : " ") + flag->value);
+        return usageError(flag->name + " needs a value: " + flag->name + (flag->name.starts_with("--") ? "=" : " ") +
+                          flag->value);
       value = args[i];
     } else
       value = arg.split('=').second;
@@ -249,7 +266,8 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
   if (options.help || options.version || options.printPipeline)
     return options;
   if (options.model.empty())
-    return usageError("no model is named: optc MODEL.onnx [-o FILE] [-O0|-O1|-O2|-O3] ...; optc --help lists all options");
+    return usageError(
+        "no model is named: optc MODEL.onnx [-o FILE] [-O0|-O1|-O2|-O3] ...; optc --help lists all options");
   bool isIr = StringRef(options.model).ends_with(".mlir");
   if (!options.startFrom.empty() && !isIr)
     return usageError("--start-from needs a .mlir file, not '" + options.model + "'");
@@ -257,11 +275,14 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     options.startFrom = "graph";
   if (options.startFrom == "import")
     return usageError("--start-from=import: that is where .onnx files start");
-  if (!options.stopAfter.empty() && !options.startFrom.empty() && findPhase(options.stopAfter) < findPhase(options.startFrom))
+  if (!options.stopAfter.empty() && !options.startFrom.empty() &&
+      findPhase(options.stopAfter) < findPhase(options.startFrom))
     return usageError("--stop-after=" + options.stopAfter + " lies before --start-from=" + options.startFrom);
   if (isIr && !(options.dims.empty() && options.shapes.empty()))
     return usageError("--dim and --shape are for .onnx files");
   bool isText = options.emit == EmitKind::LlvmIr || options.emit == EmitKind::Mlir || !options.stopAfter.empty();
+  if (options.json && (options.output == "-" || (!options.stopAfter.empty() && options.output.empty())))
+    return usageError("--json and the text of a module cannot both go to standard output; name a file with -o");
   if (options.output == "-" && !isText)
     return usageError("-o -: only text goes to standard output; name a file");
   if (options.name.empty())

@@ -3,8 +3,8 @@
 #include "optc/compiler/Diagnostics.h"
 #include "optc/compiler/Version.h"
 #include "optc/dialects/kernel/Kernel.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/BLAKE3.h"
 #include <climits>
@@ -37,7 +37,7 @@ void Report::collectKernels(ModuleOp module) {
 }
 
 static json::Object targetJson(const Target &target) {
-  return json::Object{{"triple", target.triple},          {"cpu", target.cpu},           {"features", target.features},
+  return json::Object{{"triple", target.triple},          {"cpu", target.cpu},          {"features", target.features},
                       {"vector_bits", target.vectorBits}, {"l1_bytes", target.l1Bytes}, {"l2_bytes", target.l2Bytes}};
 }
 
@@ -60,8 +60,8 @@ static json::Array valuesJson(ArrayRef<SignatureValue> values, ArrayRef<std::str
 }
 
 json::Object Report::toJson(const Options &options) const {
-  json::Object root{{"optc", OPTC_VERSION},     {"model", utf8(options.model)}, {"output", utf8(options.output)},
-                    {"name", options.name},     {"opt_level", options.optLevel}, {"exit_code", exitCode}};
+  json::Object root{{"optc", OPTC_VERSION}, {"model", utf8(options.model)},  {"output", utf8(options.output)},
+                    {"name", options.name}, {"opt_level", options.optLevel}, {"exit_code", exitCode}};
   root["status"] = exitCode == 0 ? "ok" : "error";
   json::Array list;
   for (const std::string &problem : problems)
@@ -79,16 +79,17 @@ json::Object Report::toJson(const Options &options) const {
     root["arena_bytes"] = signature->arenaBytes;
   }
   if (artifact)
-    root["artifact"] = json::Object{{"code_bytes", artifact->codeBytes},     {"weight_bytes", artifact->weightBytes},
-                                    {"file_bytes", artifact->fileBytes},     {"translate_ms", artifact->translateMs},
-                                    {"codegen_ms", artifact->codegenMs},     {"weights_ms", artifact->weightsMs},
+    root["artifact"] = json::Object{{"code_bytes", artifact->codeBytes}, {"weight_bytes", artifact->weightBytes},
+                                    {"file_bytes", artifact->fileBytes}, {"translate_ms", artifact->translateMs},
+                                    {"codegen_ms", artifact->codegenMs}, {"weights_ms", artifact->weightsMs},
                                     {"link_ms", artifact->linkMs}};
   root["kernels"] = json::Array(kernels);
   return root;
 }
 
 std::string optc::artifactMetadata(const Options &options, const Target &target, StringRef modelBytes) {
-  auto hash = llvm::BLAKE3::hash<16>(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(modelBytes.data()), modelBytes.size()));
+  auto hash = llvm::BLAKE3::hash<16>(
+      ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(modelBytes.data()), modelBytes.size()));
   json::Object root{{"optc", OPTC_VERSION}, {"llvm", LLVM_VERSION_STRING}, {"opt_level", options.optLevel}};
   root["name"] = options.name;
   root["model_blake3"] = llvm::toHex(hash, /*LowerCase=*/true);

@@ -1,10 +1,10 @@
 //===- Report.h - what a compilation did, as JSON -------------------------===//
 #ifndef OPTC_COMPILER_REPORT_H
 #define OPTC_COMPILER_REPORT_H
+#include "mlir/IR/BuiltinOps.h"
 #include "optc/codegen/Target.h"
 #include "optc/codegen/object/Artifact.h"
 #include "optc/compiler/Options.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
 namespace optc {
@@ -24,8 +24,8 @@ struct Report {
   llvm::json::Object toJson(const Options &options) const;
 };
 
-/// The metadata inside an artifact: resolved target and options, versions, hash of the model. Nothing that depends on where or
-/// when it was made.
+/// The metadata inside an artifact: resolved target and options, versions, hash of the model. Nothing that depends on
+/// where or when it was made.
 std::string artifactMetadata(const Options &options, const Target &target, llvm::StringRef modelBytes);
 
 } // namespace optc

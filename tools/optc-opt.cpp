@@ -1,6 +1,6 @@
 //===- optc-opt.cpp - run single passes on textual IR ---------------------===//
-#include "optc/compiler/Dialects.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "optc/compiler/Dialects.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

@@ -33,7 +33,8 @@ private:
 /// One emission: the objects on disk until they are linked.
 class Emitter {
 public:
-  Emitter(const optc::Target &target, const ModelSignature &signature, const ArtifactOptions &options, ArtifactStats &stats)
+  Emitter(const optc::Target &target, const ModelSignature &signature, const ArtifactOptions &options,
+          ArtifactStats &stats)
       : target(target), signature(signature), options(options), stats(stats) {}
   Error run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights);
 
@@ -110,7 +111,8 @@ Error Emitter::linkShared(StringRef output) {
 #endif
   if (runtime.empty())
     return environmentError("optc's runtime for " + StringRef(target.triple).split('-').first +
-                            " (liboptc_rt.a) is not installed beside liboptc.so; use --emit=obj or --emit=static-lib and link the runtime of the target");
+                            " (liboptc_rt.a) is not installed beside liboptc.so; use --emit=obj or --emit=static-lib "
+                            "and link the runtime of the target");
   std::vector<std::string> files;
   for (const OutputFile &object : objects)
     files.push_back(object.path().str());
@@ -134,7 +136,8 @@ Error Emitter::archive(StringRef output) {
   raw_fd_ostream os(output, why);
   if (why)
     return environmentError("cannot write " + options.output + ": " + why.message());
-  Error error = writeArchiveToStream(os, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false);
+  Error error = writeArchiveToStream(os, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
+                                     /*Deterministic=*/true, /*Thin=*/false);
   os.close();
   why = os.error();
   os.clear_error();
@@ -145,17 +148,21 @@ Error Emitter::archive(StringRef output) {
   return Error::success();
 }
 
-/// What tools/launcher.cpp reads: the launcher, the artifact, "OPTCEXE1" and the size of the artifact (8 bytes, little-endian).
+/// What tools/launcher.cpp reads: the launcher, the artifact, "OPTCEXE1" and the size of the artifact (8 bytes,
+/// little-endian).
 Error Emitter::appendToLauncher(StringRef shared, OutputFile &output) {
   bool hostIsX86 = Triple(sys::getProcessTriple()).isX86();
   if (hostIsX86 != target.isX86())
-    return environmentError("--emit=exe needs a launcher for " + StringRef(target.triple).split('-').first + ", which is not installed; use --emit=obj");
+    return environmentError("--emit=exe needs a launcher for " + StringRef(target.triple).split('-').first +
+                            ", which is not installed; use --emit=obj");
   std::string launcher = findInstalledFile("optc-launcher");
   if (launcher.empty())
-    return environmentError("the launcher of --emit=exe (optc-launcher) is not installed beside liboptc.so; use --emit=so and optc-run");
+    return environmentError(
+        "the launcher of --emit=exe (optc-launcher) is not installed beside liboptc.so; use --emit=so and optc-run");
   uint64_t size = 0;
   for (StringRef path : {StringRef(launcher), shared}) {
-    ErrorOr<std::unique_ptr<MemoryBuffer>> bytes = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> bytes =
+        MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!bytes)
       return environmentError("cannot read " + path + ": " + bytes.getError().message());
     size = (*bytes)->getBufferSize();
@@ -170,11 +177,13 @@ Error Emitter::appendToLauncher(StringRef shared, OutputFile &output) {
 
 Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   LLVMContext context;
-  bool shared = options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable || options.kind == ArtifactKind::LlvmIr;
+  bool shared = options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable ||
+                options.kind == ArtifactKind::LlvmIr;
   std::unique_ptr<Module> code;
   {
     Stopwatch watch(stats.translateMs);
-    Expected<std::unique_ptr<Module>> made = translateModel(module, context, target, signature, shared ? Linkage::Shared : Linkage::Static);
+    Expected<std::unique_ptr<Module>> made =
+        translateModel(module, context, target, signature, shared ? Linkage::Shared : Linkage::Static);
     if (!made)
       return made.takeError();
     code = std::move(*made);
@@ -227,11 +236,12 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   sys::fs::file_size(output->path(), size);
   stats.fileBytes = size;
   if (options.maxBytes && size > *options.maxBytes)
-    return makeError(ExitCode::Limit, "the artifact has " + Twine(size) + " bytes, more than --max-size=" + Twine(*options.maxBytes));
+    return makeError(ExitCode::Limit,
+                     "the artifact has " + Twine(size) + " bytes, more than --max-size=" + Twine(*options.maxBytes));
   return output->commit(options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable);
 }
 
-Error optc::emitArtifact(mlir::ModuleOp module, const optc::Target &target, const ModelSignature &signature, ArrayRef<WeightBlob> weights,
-                         const ArtifactOptions &options, ArtifactStats &stats) {
+Error optc::emitArtifact(mlir::ModuleOp module, const optc::Target &target, const ModelSignature &signature,
+                         ArrayRef<WeightBlob> weights, const ArtifactOptions &options, ArtifactStats &stats) {
   return Emitter(target, signature, options, stats).run(module, weights);
 }

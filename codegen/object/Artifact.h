@@ -1,9 +1,9 @@
 //===- Artifact.h - from code and constants to files ----------------------===//
 #ifndef OPTC_CODEGEN_OBJECT_ARTIFACT_H
 #define OPTC_CODEGEN_OBJECT_ARTIFACT_H
+#include "mlir/IR/BuiltinOps.h"
 #include "optc/codegen/Target.h"
 #include "optc/codegen/object/Model.h"
-#include "mlir/IR/BuiltinOps.h"
 #include <optional>
 
 namespace optc {
@@ -24,10 +24,10 @@ struct ArtifactStats {
   uint64_t codeBytes = 0, weightBytes = 0, fileBytes = 0;
 };
 
-/// Emits a module in the LLVM dialect with its constants. The bytes depend on nothing but the arguments (not on the place or
-/// name of the output). No file is left behind on an error.
-llvm::Error emitArtifact(mlir::ModuleOp module, const Target &target, const ModelSignature &signature, llvm::ArrayRef<WeightBlob> weights,
-                         const ArtifactOptions &options, ArtifactStats &stats);
+/// Emits a module in the LLVM dialect with its constants. The bytes depend on nothing but the arguments (not on the
+/// place or name of the output). No file is left behind on an error.
+llvm::Error emitArtifact(mlir::ModuleOp module, const Target &target, const ModelSignature &signature,
+                         llvm::ArrayRef<WeightBlob> weights, const ArtifactOptions &options, ArtifactStats &stats);
 
 /// The C99 header of a model: typed entry, shapes, element types and sizes as constants.
 std::string generateHeader(const ModelSignature &signature, ArtifactKind kind);

@@ -20,13 +20,15 @@ namespace {
 /// Makes private constants for the descriptor.
 class DescriptorWriter {
 public:
-  explicit DescriptorWriter(Module &module) : module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)) {}
+  explicit DescriptorWriter(Module &module)
+      : module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)) {}
 
   Constant *i32(uint32_t v) { return ConstantInt::get(Type::getInt32Ty(context), v); }
   Constant *i64(uint64_t v) { return ConstantInt::get(Type::getInt64Ty(context), v); }
   Constant *null() { return ConstantPointerNull::get(ptr); }
   GlobalVariable *global(Constant *value, const Twine &name) {
-    auto *made = new GlobalVariable(module, value->getType(), /*isConstant=*/true, GlobalValue::PrivateLinkage, value, name);
+    auto *made =
+        new GlobalVariable(module, value->getType(), /*isConstant=*/true, GlobalValue::PrivateLinkage, value, name);
     made->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
     return made;
   }
@@ -44,7 +46,12 @@ public:
       return null();
     SmallVector<Constant *> items;
     for (const SignatureValue &v : all) {
-      Constant *dims = v.dims.empty() ? null() : global(ConstantDataArray::get(context, ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(v.dims.data()), v.dims.size())), "optc_dims");
+      Constant *dims = v.dims.empty()
+                           ? null()
+                           : global(ConstantDataArray::get(
+                                        context, ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(v.dims.data()),
+                                                                    v.dims.size())),
+                                    "optc_dims");
       items.push_back(ConstantStruct::getAnon({text(v.name), i32(v.kind), i32(v.dtype), i32(v.rank), dims}));
     }
     return global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items), name);
@@ -73,7 +80,8 @@ static void addThunk(Module &module, const Twine &name, StringRef callee, Functi
     b.CreateRet(call);
 }
 
-Error optc::addDescriptor(Module &module, const optc::Target &target, const ModelSignature &signature, Linkage linkage) {
+Error optc::addDescriptor(Module &module, const optc::Target &target, const ModelSignature &signature,
+                          Linkage linkage) {
   Function *entry = module.getFunction(signature.entry);
   if (!entry || entry->isDeclaration())
     return internalError("the host program '" + signature.entry + "' is missing from the generated code");
@@ -103,7 +111,8 @@ Error optc::addDescriptor(Module &module, const optc::Target &target, const Mode
   Type *i32 = Type::getInt32Ty(context), *ptr = PointerType::getUnqual(context), *none = Type::getVoidTy(context);
   addThunk(module, signature.name + "_optc_query", "optc_artifact_query", FunctionType::get(ptr, {i32}, false));
   addThunk(module, signature.name + "_create", "optc_artifact_create", FunctionType::get(i32, {i32, ptr, ptr}, false));
-  addThunk(module, signature.name + "_run", "optc_artifact_run", FunctionType::get(i32, {ptr, ptr, ptr, ptr, ptr, ptr}, false));
+  addThunk(module, signature.name + "_run", "optc_artifact_run",
+           FunctionType::get(i32, {ptr, ptr, ptr, ptr, ptr, ptr}, false));
   addThunk(module, signature.name + "_destroy", "optc_artifact_destroy", FunctionType::get(none, {ptr}, false));
   return Error::success();
 }

@@ -1,9 +1,9 @@
 //===- EmitObject.cpp - LLVM dialect to machine code ----------------------===//
 #include "optc/codegen/object/EmitObject.h"
-#include "optc/codegen/CompileError.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "optc/codegen/CompileError.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -22,13 +22,15 @@
 using namespace llvm;
 using namespace optc;
 
-/// Functions per part of a large module, and the most parts. Constants, never the number of cores: bytes must not depend on it.
+/// Functions per part of a large module, and the most parts. Constants, never the number of cores: bytes must not
+/// depend on it.
 static constexpr unsigned kFunctionsPerPart = 24, kMaxParts = 16;
 
 std::string optc::weightSymbol(const ModelSignature &signature) { return signature.name + "_optc_weights"; }
 
-Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LLVMContext &context, const optc::Target &target,
-                                                       const ModelSignature &signature, Linkage linkage) {
+Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LLVMContext &context,
+                                                       const optc::Target &target, const ModelSignature &signature,
+                                                       Linkage linkage) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<Module> made = mlir::translateModuleToLLVMIR(module, context, signature.name);
@@ -50,8 +52,8 @@ Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LL
   if (GlobalVariable *weights = made->getGlobalVariable("optc_weights")) {
     weights->setName(weightSymbol(signature));
     weights->setAlignment(Align(64));
-    // Default visibility makes code go through the GOT, which reaches constants of any size; the definition is hidden, so
-    // that the linker turns this back into an address computation where the distance allows it.
+    // Default visibility makes code go through the GOT, which reaches constants of any size; the definition is hidden,
+    // so that the linker turns this back into an address computation where the distance allows it.
     weights->setVisibility(GlobalValue::DefaultVisibility);
     weights->setDSOLocal(false);
   }
@@ -91,7 +93,9 @@ static void optimize(Module &module, TargetMachine &machine, int optLevel) {
   builder.registerFunctionAnalyses(fam);
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cam, mam);
-  OptimizationLevel level = optLevel == 0 ? OptimizationLevel::O1 : optLevel >= 3 ? OptimizationLevel::O3 : OptimizationLevel::O2;
+  OptimizationLevel level = optLevel == 0   ? OptimizationLevel::O1
+                            : optLevel >= 3 ? OptimizationLevel::O3
+                                            : OptimizationLevel::O2;
   builder.buildPerModuleDefaultPipeline(level).run(module, mam);
 }
 
@@ -116,8 +120,10 @@ static Error emitPart(Module &module, const optc::Target &target, int optLevel, 
   return Error::success();
 }
 
-Expected<std::vector<SmallVector<char, 0>>> optc::emitObjects(std::unique_ptr<Module> module, const optc::Target &target, int optLevel) {
-  unsigned functions = llvm::count_if(*module, [](Function &f) { return !f.isDeclaration() && !f.hasFnAttribute(Attribute::AlwaysInline); });
+Expected<std::vector<SmallVector<char, 0>>> optc::emitObjects(std::unique_ptr<Module> module,
+                                                              const optc::Target &target, int optLevel) {
+  unsigned functions = llvm::count_if(
+      *module, [](Function &f) { return !f.isDeclaration() && !f.hasFnAttribute(Attribute::AlwaysInline); });
   unsigned parts = std::clamp(functions / kFunctionsPerPart, 1u, kMaxParts);
   std::vector<SmallVector<char, 0>> objects(parts);
   if (parts == 1) {

@@ -17,10 +17,11 @@ struct CType {
 
 /// By ONNX element type. Types that C lacks travel as integers of their size, packed types as bytes.
 static constexpr CType kTypes[] = {
-    {"", 0},          {"float", 32},    {"uint8_t", 8},  {"int8_t", 8},   {"uint16_t", 16}, {"int16_t", 16}, {"int32_t", 32},
-    {"int64_t", 64},  {"", 128},        {"uint8_t", 8},  {"uint16_t", 16}, {"double", 64},  {"uint32_t", 32}, {"uint64_t", 64},
-    {"float", 64},    {"double", 128},  {"uint16_t", 16}, {"uint8_t", 8}, {"uint8_t", 8},   {"uint8_t", 8},  {"uint8_t", 8},
-    {"uint8_t", 4},   {"uint8_t", 4},   {"uint8_t", 4},  {"uint8_t", 8},  {"uint8_t", 2},   {"uint8_t", 2},
+    {"", 0},          {"float", 32},    {"uint8_t", 8}, {"int8_t", 8},   {"uint16_t", 16}, {"int16_t", 16},
+    {"int32_t", 32},  {"int64_t", 64},  {"", 128},      {"uint8_t", 8},  {"uint16_t", 16}, {"double", 64},
+    {"uint32_t", 32}, {"uint64_t", 64}, {"float", 64},  {"double", 128}, {"uint16_t", 16}, {"uint8_t", 8},
+    {"uint8_t", 8},   {"uint8_t", 8},   {"uint8_t", 8}, {"uint8_t", 4},  {"uint8_t", 4},   {"uint8_t", 4},
+    {"uint8_t", 8},   {"uint8_t", 2},   {"uint8_t", 2},
 };
 
 static CType typeOf(const SignatureValue &v) {
@@ -126,35 +127,44 @@ std::string optc::generateHeader(const ModelSignature &signature, ArtifactKind k
        << "typedef struct optc_host " << name << "_context;\n"
        << "/* What optc/runtime/optc.h calls optc_query: the whole interface of the runtime inside this artifact. */\n"
        << "const struct optc_api *" << name << "_optc_query(uint32_t abi);\n"
-       << "/* A context serves one run at a time. `threads` 0 or 1: everything on the calling thread. Returns 0, or a status and fills `error` (may be null). */\n"
-       << "int32_t " << name << "_create(int32_t threads, " << name << "_context **context, " << name << "_error *error);\n"
-       << "/* Contiguous buffers in the order above; a null output is replaced by memory of the context. Dims may be null where all sizes are static. */\n"
-       << "int32_t " << name << "_run(" << name << "_context *context, const void *const *inputs, const int64_t *const *input_dims,\n"
+       << "/* A context serves one run at a time. `threads` 0 or 1: everything on the calling thread. Returns 0, or a "
+          "status and fills `error` (may be null). */\n"
+       << "int32_t " << name << "_create(int32_t threads, " << name << "_context **context, " << name
+       << "_error *error);\n"
+       << "/* Contiguous buffers in the order above; a null output is replaced by memory of the context. Dims may be "
+          "null where all sizes are static. */\n"
+       << "int32_t " << name << "_run(" << name
+       << "_context *context, const void *const *inputs, const int64_t *const *input_dims,\n"
        << "    void **outputs, const int64_t *const *output_dims, " << name << "_error *error);\n"
        << "void " << name << "_destroy(" << name << "_context *context);\n";
   } else {
     os << "\nextern const optc_model_desc " << name << "_descriptor;\n"
        << "typedef optc_error " << name << "_error;\n"
        << "typedef optc_context " << name << "_context;\n"
-       << "static inline int32_t " << name << "_create(int32_t threads, " << name << "_context **context, " << name << "_error *error) {\n"
+       << "static inline int32_t " << name << "_create(int32_t threads, " << name << "_context **context, " << name
+       << "_error *error) {\n"
        << "  return optc_desc_create(&" << name << "_descriptor, threads, context, error);\n}\n"
-       << "static inline int32_t " << name << "_run(" << name << "_context *context, const void *const *inputs, const int64_t *const *input_dims,\n"
+       << "static inline int32_t " << name << "_run(" << name
+       << "_context *context, const void *const *inputs, const int64_t *const *input_dims,\n"
        << "    void **outputs, const int64_t *const *output_dims, " << name << "_error *error) {\n"
        << "  return optc_desc_run(context, inputs, input_dims, outputs, output_dims, error);\n}\n"
-       << "static inline void " << name << "_destroy(" << name << "_context *context) { optc_desc_destroy(context); }\n";
+       << "static inline void " << name << "_destroy(" << name
+       << "_context *context) { optc_desc_destroy(context); }\n";
   }
 
   auto typed = [](const SignatureValue &v) { return isStatic(v) && !typeOf(v).name.empty(); };
   size_t numInputs = signature.inputs.size(), numOutputs = signature.outputs.size();
   if (llvm::all_of(signature.inputs, typed) && llvm::all_of(signature.outputs, typed) && numInputs + numOutputs > 0) {
     std::vector<std::string> names = parameterNames(signature);
-    os << "\n/* One run with static shapes. */\nstatic inline int32_t " << name << "_infer(" << name << "_context *context";
+    os << "\n/* One run with static shapes. */\nstatic inline int32_t " << name << "_infer(" << name
+       << "_context *context";
     for (auto [i, v] : llvm::enumerate(signature.inputs))
       os << ",\n    const " << typeOf(v).name << " *" << names[i];
     for (auto [i, v] : llvm::enumerate(signature.outputs))
       os << ",\n    " << typeOf(v).name << " *" << names[numInputs + i];
     os << ",\n    " << name << "_error *error) {\n";
-    os << "  const void *inputs[" << std::max<size_t>(numInputs, 1) << "];\n  void *outputs[" << std::max<size_t>(numOutputs, 1) << "];\n";
+    os << "  const void *inputs[" << std::max<size_t>(numInputs, 1) << "];\n  void *outputs["
+       << std::max<size_t>(numOutputs, 1) << "];\n";
     for (size_t i = 0; i < numInputs; ++i)
       os << "  inputs[" << i << "] = " << names[i] << ";\n";
     for (size_t i = 0; i < numOutputs; ++i)

@@ -1,8 +1,8 @@
 //===- Linker.cpp - the linker, in process --------------------------------===//
 #include "optc/codegen/object/Linker.h"
+#include "lld/Common/Driver.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/codegen/object/OutputFile.h"
-#include "lld/Common/Driver.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,15 +32,18 @@ static Error runLinker(ArrayRef<std::string> args) {
     return Error::success();
   StringRef message = StringRef(text).trim();
   message.consume_front("ld.lld: error: ");
-  if (message.contains("No space left") || message.contains("ermission denied") || message.contains("annot allocate memory"))
+  if (message.contains("No space left") || message.contains("ermission denied") ||
+      message.contains("annot allocate memory"))
     return environmentError("the linker failed: " + message);
   return internalError("the linker failed: " + message);
 }
 
 /// The libc and libm to link against: the run-time files, which need no development package.
 static std::vector<std::string> systemLibraries(const optc::Target &target) {
-  static constexpr StringLiteral kX86[] = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"};
-  static constexpr StringLiteral kAArch64[] = {"/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/aarch64-linux-gnu/lib"};
+  static constexpr StringLiteral kX86[] = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64",
+                                           "/usr/lib64"};
+  static constexpr StringLiteral kAArch64[] = {"/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+                                               "/usr/aarch64-linux-gnu/lib"};
 #if defined(__aarch64__)
   static constexpr StringLiteral kNativeAArch64[] = {"/lib64", "/usr/lib64"};
 #else
@@ -63,7 +66,8 @@ static std::vector<std::string> systemLibraries(const optc::Target &target) {
 
 static const char *emulation(const optc::Target &target) { return target.isX86() ? "elf_x86_64" : "aarch64linux"; }
 
-Error optc::linkSharedObject(const optc::Target &target, StringRef name, ArrayRef<std::string> files, StringRef output) {
+Error optc::linkSharedObject(const optc::Target &target, StringRef name, ArrayRef<std::string> files,
+                             StringRef output) {
   Expected<OutputFile> script = OutputFile::create((output + ".map").str());
   if (!script)
     return script.takeError();
@@ -73,9 +77,26 @@ Error optc::linkSharedObject(const optc::Target &target, StringRef name, ArrayRe
   if (Error error = script->append("{ global: " + exports + "local: *; };\n"))
     return error;
 
-  std::vector<std::string> args = {"-shared", "-m", emulation(target), "--gc-sections", "--build-id=none", "--hash-style=gnu", "--eh-frame-hdr",
-                                   "-z", "noexecstack", "-z", "relro", "-z", "now", "-O1", "--no-undefined-version", "-soname", (name + ".so").str(),
-                                   "--version-script=" + script->path().str(), "-o", output.str()};
+  std::vector<std::string> args = {"-shared",
+                                   "-m",
+                                   emulation(target),
+                                   "--gc-sections",
+                                   "--build-id=none",
+                                   "--hash-style=gnu",
+                                   "--eh-frame-hdr",
+                                   "-z",
+                                   "noexecstack",
+                                   "-z",
+                                   "relro",
+                                   "-z",
+                                   "now",
+                                   "-O1",
+                                   "--no-undefined-version",
+                                   "-soname",
+                                   (name + ".so").str(),
+                                   "--version-script=" + script->path().str(),
+                                   "-o",
+                                   output.str()};
   llvm::append_range(args, files);
   std::vector<std::string> libraries = systemLibraries(target);
   if (libraries.empty())

@@ -7,7 +7,8 @@
 namespace optc {
 
 /// Links objects and archives to a shared object that exports NAME_* only and needs libc and libm only.
-llvm::Error linkSharedObject(const Target &target, llvm::StringRef name, llvm::ArrayRef<std::string> files, llvm::StringRef output);
+llvm::Error linkSharedObject(const Target &target, llvm::StringRef name, llvm::ArrayRef<std::string> files,
+                             llvm::StringRef output);
 /// Merges objects into one relocatable object.
 llvm::Error linkRelocatable(const Target &target, llvm::ArrayRef<std::string> files, llvm::StringRef output);
 

@@ -27,8 +27,8 @@ struct ModelSignature {
   int64_t arenaBytes = 0;
 };
 
-/// A constant at a byte offset of the artifact's constants. Never copied into memory as a whole: `bytes` may point into a
-/// mapped file.
+/// A constant at a byte offset of the artifact's constants. Never copied into memory as a whole: `bytes` may point into
+/// a mapped file.
 struct WeightBlob {
   /// How the stored bytes follow from `bytes`; sub-byte values get one byte each.
   enum Recipe { Copy, UnpackNibblesSigned, UnpackNibblesUnsigned, UnpackCrumbsSigned, UnpackCrumbsUnsigned };

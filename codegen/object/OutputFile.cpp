@@ -14,16 +14,18 @@ using namespace optc;
 
 static Error describe(StringRef path, std::error_code why) {
   return environmentError("cannot write " + path + ": " + why.message() +
-                          (why == std::errc::no_space_on_device    ? "; free some space or choose another place with -o"
-                           : why == std::errc::permission_denied   ? "; choose a folder that you may write to with -o"
-                           : why == std::errc::no_such_file_or_directory ? "; make the folder first or choose another place with -o"
-                                                                          : ""));
+                          (why == std::errc::no_space_on_device  ? "; free some space or choose another place with -o"
+                           : why == std::errc::permission_denied ? "; choose a folder that you may write to with -o"
+                           : why == std::errc::no_such_file_or_directory
+                               ? "; make the folder first or choose another place with -o"
+                               : ""));
 }
 
 /// True for pipes, devices and the like, which must not be replaced by a rename.
 static bool isSpecial(StringRef path) {
   sys::fs::file_status status;
-  return !sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status) && !sys::fs::is_directory(status);
+  return !sys::fs::status(path, status) && sys::fs::exists(status) && !sys::fs::is_regular_file(status) &&
+         !sys::fs::is_directory(status);
 }
 
 Expected<OutputFile> OutputFile::create(StringRef destination) {
@@ -62,7 +64,8 @@ Error OutputFile::write(ArrayRef<char> bytes, uint64_t offset) {
     // One call writes at most 2 GiB.
     ssize_t n = sys::RetryAfterSignal(-1, ::pwrite, fd, bytes.data(), std::min<size_t>(bytes.size(), 64 << 20), offset);
     if (n <= 0)
-      return failed(n < 0 ? std::error_code(errno, std::generic_category()) : std::make_error_code(std::errc::no_space_on_device));
+      return failed(n < 0 ? std::error_code(errno, std::generic_category())
+                          : std::make_error_code(std::errc::no_space_on_device));
     bytes = bytes.drop_front(n);
     offset += n;
   }

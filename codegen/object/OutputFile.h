@@ -9,7 +9,8 @@
 
 namespace optc {
 
-/// A file under a temporary name beside its destination. Gone unless `commit` succeeds, also when a signal ends the process.
+/// A file under a temporary name beside its destination. Gone unless `commit` succeeds, also when a signal ends the
+/// process.
 class OutputFile {
 public:
   /// An empty, open file. Errors are sentences with exit code 4.
@@ -20,15 +21,19 @@ public:
 
   llvm::StringRef path() const { return temporary; }
   llvm::Error write(llvm::ArrayRef<char> bytes, uint64_t offset);
-  llvm::Error write(llvm::StringRef bytes, uint64_t offset) { return write(llvm::ArrayRef<char>(bytes.data(), bytes.size()), offset); }
+  llvm::Error write(llvm::StringRef bytes, uint64_t offset) {
+    return write(llvm::ArrayRef<char>(bytes.data(), bytes.size()), offset);
+  }
   llvm::Error append(llvm::StringRef bytes);
   uint64_t size() const { return end; }
-  /// For files that another program part has written under `path()`: renames to the destination, with usual permissions.
+  /// For files that another program part has written under `path()`: renames to the destination, with usual
+  /// permissions.
   llvm::Error commit(bool executable = false);
   llvm::Error failed(std::error_code why) const;
 
 private:
-  OutputFile(std::string destination, std::string temporary, int fd) : destination(std::move(destination)), temporary(std::move(temporary)), fd(fd) {}
+  OutputFile(std::string destination, std::string temporary, int fd)
+      : destination(std::move(destination)), temporary(std::move(temporary)), fd(fd) {}
   std::string destination, temporary;
   int fd;
   uint64_t end = 0;

@@ -39,7 +39,8 @@ template <unsigned Bits, bool Signed> struct UnpackTable {
 };
 } // namespace
 
-template <unsigned Bits, bool Signed> static Error writeUnpacked(OutputFile &file, uint64_t at, ArrayRef<char> bytes, uint64_t size) {
+template <unsigned Bits, bool Signed>
+static Error writeUnpacked(OutputFile &file, uint64_t at, ArrayRef<char> bytes, uint64_t size) {
   static constexpr UnpackTable<Bits, Signed> table;
   constexpr unsigned per = table.kPerByte;
   std::vector<char> chunk;
@@ -48,7 +49,8 @@ template <unsigned Bits, bool Signed> static Error writeUnpacked(OutputFile &fil
     chunk.clear();
     size_t take = std::min<uint64_t>(bytes.size(), kChunk / per);
     for (char byte : bytes.take_front(take))
-      chunk.insert(chunk.end(), table.rows[static_cast<uint8_t>(byte)].begin(), table.rows[static_cast<uint8_t>(byte)].end());
+      chunk.insert(chunk.end(), table.rows[static_cast<uint8_t>(byte)].begin(),
+                   table.rows[static_cast<uint8_t>(byte)].end());
     bytes = bytes.drop_front(take);
     size_t n = std::min<uint64_t>(chunk.size(), size);
     if (Error error = file.write(ArrayRef<char>(chunk.data(), n), at))
@@ -76,7 +78,8 @@ static Error writeBlob(OutputFile &file, uint64_t base, const WeightBlob &blob) 
   return internalError("unknown recipe of a constant");
 }
 
-Error optc::writeWeightObject(OutputFile &file, const optc::Target &target, StringRef symbol, ArrayRef<WeightBlob> blobs) {
+Error optc::writeWeightObject(OutputFile &file, const optc::Target &target, StringRef symbol,
+                              ArrayRef<WeightBlob> blobs) {
   uint64_t size = 0;
   for (const WeightBlob &blob : blobs) {
     if (blob.offset < size || blob.offset % 64)
@@ -96,7 +99,8 @@ Error optc::writeWeightObject(OutputFile &file, const optc::Target &target, Stri
 
   // The constants come last: what describes them has a known size.
   uint64_t at = sizeof(ELF::Elf64_Ehdr) + sizeof(headers);
-  auto section = [&](int index, StringRef name, uint32_t type, uint64_t flags, uint64_t bytes, uint64_t align) -> ELF::Elf64_Shdr & {
+  auto section = [&](int index, StringRef name, uint32_t type, uint64_t flags, uint64_t bytes,
+                     uint64_t align) -> ELF::Elf64_Shdr & {
     ELF::Elf64_Shdr &h = headers[index];
     at = alignTo(at, align);
     h.sh_name = names.add(name);
@@ -143,7 +147,9 @@ Error optc::writeWeightObject(OutputFile &file, const optc::Target &target, Stri
   header.e_shnum = NumSections;
   header.e_shstrndx = ShStrTab;
 
-  auto put = [&](const void *bytes, size_t n, uint64_t offset) { return file.write(StringRef(static_cast<const char *>(bytes), n), offset); };
+  auto put = [&](const void *bytes, size_t n, uint64_t offset) {
+    return file.write(StringRef(static_cast<const char *>(bytes), n), offset);
+  };
   if (Error error = put(&header, sizeof(header), 0))
     return error;
   if (Error error = put(headers, sizeof(headers), header.e_shoff))
