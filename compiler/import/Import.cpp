@@ -261,11 +261,47 @@ void Importer::metadata(const ModelProto &model, ModuleOp module) {
   module->setAttr("onnx.opsets", builder.getArrayAttr(imports));
 }
 
+/// Functions that call functions can stand for any number of nodes: counts them before anything is made.
+bool Importer::checkFunctionSizes(const GraphProto &graph) {
+  std::map<const optc_onnx::FunctionProto *, uint64_t> sizes;
+  const uint64_t most = options.caps.inlinedNodes;
+  // Recursion counts as one node here; it is refused where it is called.
+  std::function<uint64_t(const google::protobuf::RepeatedPtrField<optc_onnx::NodeProto> &)> count =
+      [&](const auto &nodes) {
+        uint64_t total = nodes.size();
+        for (const auto &node : nodes) {
+          for (const auto &a : node.attribute())
+            total += a.has_g() ? count(a.g().node()) : 0;
+          std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+          auto it = functions.find(domain + '\n' + node.op_type() + '\n' + node.overload());
+          if (it != functions.end()) {
+            auto [size, isNew] = sizes.try_emplace(it->second, 1);
+            if (isNew)
+              size->second = count(it->second->node());
+            total += size->second;
+          }
+          if (total > most)
+            return most + 1;
+        }
+        return total;
+      };
+  if (functions.empty() || count(graph.node()) <= most)
+    return true;
+  problems.add("The model has more than " + Twine(most) + " nodes once its functions are inlined.");
+  return false;
+}
+
 OwningOpRef<ModuleOp> Importer::model(const ModelProto &model, StringRef name) {
   const GraphProto &graph = model.graph();
   Opsets opsets;
   opsetsOf(model.opset_import(), opsets);
-  if (opsets.empty() && model.ir_version() >= 3) {
+  if (model.ir_version() > optc_onnx::IR_VERSION) {
+    problems.add("The model " + quoted(name) + " has IR version " + Twine(model.ir_version()) +
+                 ", but optc knows up to IR version " + Twine(static_cast<int64_t>(optc_onnx::IR_VERSION)) +
+                 "; use a newer optc, or save the model with an older onnx.");
+    return {};
+  }
+  if (opsets.empty() && (model.ir_version() >= 3 || !model.has_ir_version())) {
     problems.add("The model " + quoted(name) +
                  " has no opset_import, so the versions of its operators are unknown; export it again, or add one with "
                  "onnx.helper.make_opsetid.");
@@ -293,6 +329,8 @@ OwningOpRef<ModuleOp> Importer::model(const ModelProto &model, StringRef name) {
                    " twice; rename one of them.");
   }
   checkOptions(graph);
+  if (!checkFunctionSizes(graph))
+    return {};
 
   Location fileLoc = NameLoc::get(builder.getStringAttr(name));
   OwningOpRef<ModuleOp> module = ModuleOp::create(fileLoc);
@@ -469,15 +507,19 @@ bool Importer::nodes(const google::protobuf::RepeatedPtrField<optc_onnx::NodePro
                      const Frame &frame, const Twine &where) {
   size_t before = problems.count();
   std::vector<std::string> cycle;
-  std::vector<int> order = sortedNodes(list, cycle);
+  std::vector<int> order =
+      sortedNodes(list, [&](StringRef name) { return scope.values.count(name) != 0; }, cycle);
   if (!cycle.empty()) {
     std::vector<std::string> names;
     for (const std::string &name : cycle)
       names.push_back(quoted(name));
     problems.add("The nodes " + listed(names) + " of " + where + " depend on each other in a cycle.");
     // Still look at each of them.
-    for (int i = 0; i < list.size(); ++i)
+    for (int i = 0; i < list.size(); ++i) {
       order.push_back(i);
+      for (const std::string &output : list[i].output())
+        scope.broken.insert(output);
+    }
   }
   for (int i : order)
     node(list[i], scope, frame);

@@ -43,7 +43,7 @@ struct ImportCaps {
   /// Bytes of one sparse tensor made dense, and of one converted payload.
   uint64_t convertedBytes = 1ULL << 32;
   /// Nodes after functions are inlined.
-  uint64_t inlinedNodes = 5'000'000;
+  uint64_t inlinedNodes = 2'000'000;
 };
 
 struct ImportOptions {

@@ -69,13 +69,6 @@ bool Importer::resolve(const NodeProto &proto, const Frame &frame, Node &node) {
 }
 
 void Importer::node(const NodeProto &proto, Scope &scope, const Frame &frame) {
-  if (++nodeCount > options.caps.inlinedNodes) {
-    if (!functionsTooBig)
-      problems.add("The model has more than " + Twine(options.caps.inlinedNodes) +
-                   " nodes after its functions are inlined.");
-    functionsTooBig = true;
-    return;
-  }
   Node node;
   size_t before = problems.count();
   resolve(proto, frame, node);

@@ -64,6 +64,7 @@ private:
   void opsetsOf(const google::protobuf::RepeatedPtrField<optc_onnx::OperatorSetIdProto> &imports, Opsets &opsets);
   void metadata(const optc_onnx::ModelProto &model, mlir::ModuleOp module);
   void checkOptions(const optc_onnx::GraphProto &graph);
+  bool checkFunctionSizes(const optc_onnx::GraphProto &graph);
 
   // ImportNode.cpp: one node.
   void node(const optc_onnx::NodeProto &proto, Scope &scope, const Frame &frame);
@@ -105,8 +106,6 @@ private:
   std::deque<Opsets> functionOpsets;
   const Opsets *modelOpsets = nullptr;
   uint64_t fresh = 0;
-  uint64_t nodeCount = 0;
-  bool functionsTooBig = false;
 };
 
 /// Types of the results of a node in its newest form, by ONNX position, null for absent ones. `yields` are the types that
@@ -122,7 +121,7 @@ bool resultTypes(const Node &node, const onnx::OpInfo &info, llvm::ArrayRef<mlir
 mlir::Type joinTypes(mlir::Type a, mlir::Type b);
 
 /// The types of a set of OpTable.h, for messages: "float, double or int64".
-std::string typeNames(uint64_t mask);
+std::string typeNames(mlir::MLIRContext &ctx, uint64_t mask);
 /// A type in ONNX's words: "tensor(float)".
 std::string typeName(mlir::Type type);
 

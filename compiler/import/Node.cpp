@@ -99,12 +99,13 @@ void optc::import::freeNames(const GraphProto &graph, std::vector<std::string> &
 }
 
 std::vector<int> optc::import::sortedNodes(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
+                                           function_ref<bool(StringRef)> isDefined,
                                            std::vector<std::string> &cycle) {
   const int count = nodes.size();
   StringMap<int> producer;
   for (int i = 0; i < count; ++i)
     for (const std::string &output : nodes[i].output())
-      if (!output.empty())
+      if (!output.empty() && !isDefined(output))
         producer.try_emplace(output, i);
   // before[i]: the nodes whose values node i uses.
   std::vector<std::vector<int>> before(count), after(count);

@@ -3,6 +3,7 @@
 #define OPTC_COMPILER_IMPORT_NODE_H
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <deque>
 #include <map>
@@ -42,9 +43,9 @@ const char *kindName(optc_onnx::AttributeProto_AttributeType kind);
 void freeNames(const optc_onnx::GraphProto &graph, std::vector<std::string> &names);
 
 /// An order of the nodes in which values are defined before they are used, the given order where it is one. Empty with
-/// the names of a cycle when there is none. Works for GraphProto and FunctionProto nodes.
+/// the names of a cycle when there is none. Values for which `isDefined` holds come from elsewhere.
 std::vector<int> sortedNodes(const google::protobuf::RepeatedPtrField<optc_onnx::NodeProto> &nodes,
-                             std::vector<std::string> &cycle);
+                             llvm::function_ref<bool(llvm::StringRef)> isDefined, std::vector<std::string> &cycle);
 
 } // namespace optc::import
 #endif

@@ -195,13 +195,11 @@ std::string optc::import::typeName(Type type) {
   return "an unknown type";
 }
 
-std::string optc::import::typeNames(uint64_t mask) {
+std::string optc::import::typeNames(MLIRContext &ctx, uint64_t mask) {
   std::vector<std::string> names;
-  MLIRContext plain(MLIRContext::Threading::DISABLED);
-  plain.loadDialect<onnx::OnnxDialect>();
   for (int number = 1; number < 48; ++number)
     if (mask >> number & 1)
-      if (Type t = onnx::elementTypeOf(&plain, number))
+      if (Type t = onnx::elementTypeOf(&ctx, number))
         names.push_back(onnx::dataTypeName(t).str());
   const std::pair<uint64_t, const char *> others[] = {{onnx::MaskSeq, "sequences"},
                                                       {onnx::MaskOpt, "optional tensors"},
@@ -233,7 +231,7 @@ bool Importer::checkTypes(const Node &node, const OpInfo &info, ArrayRef<Value> 
     std::string input = "input " + std::to_string(i) + ", " + quoted(formal.name) + ",";
     if (!onnx::allowed(type, formal.types)) {
       problems.add(where + ": its " + input + " is " + typeName(type) + "; " + node.op + " takes " +
-                   typeNames(formal.types) + " there.");
+                   typeNames(ctx, formal.types) + " there.");
       good = false;
       continue;
     }

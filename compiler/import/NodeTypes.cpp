@@ -72,7 +72,9 @@ struct Facts {
     const AttributeProto *a = node.attribute(name);
     return a ? a->i() : otherwise;
   }
-  Type element(int number) const { return onnx::elementTypeOf(&ctx, number); }
+  Type element(int64_t number) const {
+    return number > 0 && number < 64 ? onnx::elementTypeOf(&ctx, static_cast<int>(number)) : Type();
+  }
   Type elementOf(size_t i) const {
     TensorType t = tensor(i);
     return t ? t.getElementType() : Type();
@@ -491,7 +493,7 @@ bool optc::import::resultTypes(const Node &node, const OpInfo &info, ArrayRef<Va
     }
     if (!onnx::allowed(type, formal.types)) {
       reason = ("would give " + typeName(type) + " as its output " + Twine(i) + ", where " + node.op + " gives " +
-                typeNames(formal.types))
+                typeNames(ctx, formal.types))
                    .str();
       return false;
     }

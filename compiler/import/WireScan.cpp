@@ -90,6 +90,8 @@ public:
   /// Set when the reason is a bound rather than broken bytes.
   bool overBound = false;
   bool sawGraph = false;
+  /// The file begins as models do: with ir_version.
+  bool beginsAsModel = false;
 
 private:
   bool fail(const Twine &why) {
@@ -235,6 +237,8 @@ bool Scanner::message(Message kind, StringRef bytes, std::string &out, unsigned 
   for (StringRef rest = bytes; !rest.empty();) {
     if (!next(rest, field))
       return false;
+    if (kind == Message::Model && field.number == 1 && field.wireType == 0)
+      beginsAsModel |= field.all.data() == file.data();
     Message child = Message::None;
     if (field.wireType == 2 && field.number < maxField)
       child = table.of[static_cast<size_t>(kind)][field.number];
@@ -309,7 +313,7 @@ bool optc::import::scanModel(StringRef bytes, StringRef name, const ImportCaps &
     problems.add(file + " is refused: " + scanner.reason + ".");
   else if (looksLikeText(bytes))
     problems.add(file + " is a text file, not a binary ONNX model; convert it with onnx.load and onnx.save.");
-  else if (scanner.sawGraph)
+  else if (scanner.sawGraph || scanner.beginsAsModel)
     problems.add(file + " is truncated or damaged: " + scanner.reason + "; copy or export the model again.");
   else
     problems.add(file + " is not an ONNX model: " + scanner.reason + ".");
