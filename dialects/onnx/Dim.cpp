@@ -14,6 +14,33 @@ static constexpr int64_t lowest = std::numeric_limits<int64_t>::min();
 
 static int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
+/// Whether a new node is at least 0, from what is known of its operands. A flag of the node, because expressions share
+/// parts and a walk over them could take exponential time.
+static bool provenNonNegative(const DimNode &d) {
+  bool left = d.lhs && d.lhs->nonNegative, right = d.rhs && d.rhs->nonNegative;
+  switch (d.kind) {
+  case DimKind::Const:
+    return d.value >= 0;
+  case DimKind::Leaf:
+    return true;
+  case DimKind::Add:
+  case DimKind::Mul:
+  case DimKind::FloorDiv:
+  case DimKind::CeilDiv:
+  case DimKind::Min:
+  case DimKind::Broadcast:
+    return left && right;
+  case DimKind::Mod:
+    return right;
+  case DimKind::Max:
+    return left || right;
+  case DimKind::Element:
+  case DimKind::Sub:
+    return false;
+  }
+  return false;
+}
+
 Dim DimTable::intern(DimKind kind, int64_t value, Value tensor, Dim lhs, Dim rhs) {
   Key key(unsigned(kind), value, tensor.getAsOpaquePointer(), lhs, rhs);
   Dim &slot = nodes[key];
@@ -28,6 +55,8 @@ Dim DimTable::intern(DimKind kind, int64_t value, Value tensor, Dim lhs, Dim rhs
   node->id = nodes.size();
   node->depth = lhs ? 1 + std::max(lhs->depth, rhs->depth) : 0;
   node->dataDependent = kind == DimKind::Element || (lhs && (lhs->dataDependent || rhs->dataDependent));
+  node->size = lhs ? std::min(1000u, 1 + lhs->size + rhs->size) : 1;
+  node->nonNegative = provenNonNegative(*node);
   return slot = node;
 }
 
@@ -37,33 +66,6 @@ Dim DimTable::element(Value tensor, int64_t index) {
   return intern(DimKind::Element, index, tensor, nullptr, nullptr);
 }
 Dim DimTable::make(DimKind kind, Dim lhs, Dim rhs) { return intern(kind, 0, Value(), lhs, rhs); }
-
-bool DimTable::isNonNegative(Dim d) {
-  // Bounded: deeper expressions are just not known to be non-negative.
-  if (d->depth > 64)
-    return false;
-  switch (d->kind) {
-  case DimKind::Const:
-    return d->value >= 0;
-  case DimKind::Leaf:
-    return true;
-  case DimKind::Add:
-  case DimKind::Mul:
-  case DimKind::FloorDiv:
-  case DimKind::CeilDiv:
-  case DimKind::Min:
-  case DimKind::Broadcast:
-    return isNonNegative(d->lhs) && isNonNegative(d->rhs);
-  case DimKind::Mod:
-    return isNonNegative(d->rhs);
-  case DimKind::Max:
-    return isNonNegative(d->lhs) || isNonNegative(d->rhs);
-  case DimKind::Element:
-  case DimKind::Sub:
-    return false;
-  }
-  return false;
-}
 
 //===----------------------------------------------------------------------===//
 // Sums
@@ -385,7 +387,7 @@ void DimTable::print(llvm::raw_ostream &os, Dim d) const {
     os << d->value;
     return;
   }
-  if (!d->lhs || d->depth > 32) {
+  if (!d->lhs || d->size > 40) {
     os << '?';
     return;
   }

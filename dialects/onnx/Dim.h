@@ -39,7 +39,9 @@ struct DimNode {
   Dim lhs = nullptr, rhs = nullptr;
   unsigned id = 0;    ///< order of creation
   unsigned depth = 0; ///< of the expression
+  unsigned size = 1;  ///< parts of the expression, counted up to 1000
   bool dataDependent = false; ///< mentions an Element
+  bool nonNegative = false;   ///< can be shown to be at least 0
 
   bool isConst() const { return kind == DimKind::Const; }
   bool isConst(int64_t v) const { return isConst() && value == v; }
@@ -75,7 +77,7 @@ public:
   Dim ceilDiv(Dim a, int64_t b) { return ceilDiv(a, constant(b)); }
 
   /// Whether the value can be shown to be at least 0.
-  static bool isNonNegative(Dim d);
+  static bool isNonNegative(Dim d) { return d->nonNegative; }
   /// Gives a leaf the name it is printed with.
   void nameLeaf(Dim leaf, llvm::StringRef name) { names[leaf] = name.str(); }
   void print(llvm::raw_ostream &os, Dim d) const;

@@ -264,8 +264,10 @@ static void keepAspect(ShapeContext &ctx, StringRef policy, ArrayRef<Dim> in, Ar
     scale = !any ? s : policy == "not_larger" ? std::min(scale, s) : std::max(scale, s);
     any = true;
   }
-  for (int64_t a : axes)
-    dims[a] = known ? ctx.constant(int64_t(std::round(scale * float(in[a]->value)))) : ctx.leaf(0, a);
+  for (int64_t a : axes) {
+    float size = known ? std::round(scale * float(in[a]->value)) : -1;
+    dims[a] = size >= 0 && size < 1e15f ? ctx.constant(int64_t(size)) : ctx.leaf(0, a);
+  }
 }
 
 static LogicalResult inferResize(ShapeContext &ctx) {

@@ -442,8 +442,8 @@ static LogicalResult inferSlice(ShapeContext &ctx) {
     if (ctx.has(4) && steps && (*steps)[i] == 0)
       return ctx.error("a step is 0");
     int64_t step = steps ? (*steps)[i] : 1;
-    if (step < -(int64_t(1) << 60)) // its negative must exist
-      step = -(int64_t(1) << 60);
+    // No larger step makes a difference, and sums with this one do not overflow.
+    step = std::clamp(step, -(int64_t(1) << 60), int64_t(1) << 60);
     Dim start = (*starts)[i], end = (*ends)[i];
     Dim size = ctx.has(4) && !steps ? nullptr : sliceSize(ctx, dims[*axis], start, end, step);
     if (elements && size && size->isConst() && start->isConst() && end->isConst() && size->value <= maxTrackedElements)
