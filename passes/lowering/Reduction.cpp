@@ -46,6 +46,18 @@ Value countScalar(Lowering &l, Value count, Type acc) {
   return castScalar(l.b, l.loc, n, l.b.getI64Type(), acc);
 }
 
+/// The sizes of the result when the axes are known. Inference may know less of them.
+SmallVector<Dim> reducedDims(Operation *op, Lowering &l, ArrayRef<int64_t> axes) {
+  SmallVector<Dim> in = llvm::to_vector(l.dims(op->getOperand(0)));
+  if (intAttr(op, "keepdims", 1))
+    return keptDims(l, in, axes);
+  SmallVector<Dim> out;
+  for (auto [i, d] : llvm::enumerate(in))
+    if (!llvm::is_contained(axes, int64_t(i)))
+      out.push_back(d);
+  return out;
+}
+
 LogicalResult reduceKnown(Operation *op, Lowering &l, const Reducer &r, ArrayRef<int64_t> axes) {
   Value x = op->getOperand(0), result = op->getResult(0);
   Type elem = l.elem(x), acc = accumulator(l, r, elem);
@@ -60,7 +72,7 @@ LogicalResult reduceKnown(Operation *op, Lowering &l, const Reducer &r, ArrayRef
     folded = pointwise(l, {folded}, acc, elem, folded.dims,
                        [&](const ScalarOps &s, ValueRange v) { return r.finish ? r.finish(s, v[0], count) : v[0]; });
   }
-  l.set(result, l.view(folded.lowered, elem, l.dims(result)));
+  l.set(result, l.view(folded.lowered, elem, reducedDims(op, l, axes)));
   return success();
 }
 
@@ -70,7 +82,7 @@ LogicalResult logSumExpKnown(Operation *op, Lowering &l, ArrayRef<int64_t> axes)
   Type elem = l.elem(x), inner = isa<FloatType>(elem) ? innerType(elem) : Type(l.b.getF64Type());
   Lowering::Input in = l.input(x);
   if (axes.empty()) { // log(exp(x))
-    l.set(result, pointwise(l, {in}, inner, elem, l.dims(result), [](const ScalarOps &, ValueRange v) { return v[0]; }).lowered);
+    l.set(result, pointwise(l, {in}, inner, elem, in.dims, [](const ScalarOps &, ValueRange v) { return v[0]; }).lowered);
     return success();
   }
   auto finite = [](const ScalarOps &s, Value m) {
@@ -84,7 +96,7 @@ LogicalResult logSumExpKnown(Operation *op, Lowering &l, ArrayRef<int64_t> axes)
   Lowering::Input y = pointwise(l, {sum, most}, inner, elem, sum.dims, [&](const ScalarOps &s, ValueRange v) {
     return s.add(math::LogOp::create(s.b, s.loc, v[0]), finite(s, v[1]));
   });
-  l.set(result, l.view(y.lowered, elem, l.dims(result)));
+  l.set(result, l.view(y.lowered, elem, reducedDims(op, l, axes)));
   return success();
 }
 

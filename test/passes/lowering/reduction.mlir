@@ -32,6 +32,15 @@ func.func @runtime_axes(%x: tensor<2x3x4xf32>, %axes: tensor<2xi64>) -> tensor<?
   return %0 : tensor<?xf32>
 }
 
+
+// An empty list of axes that is an input.
+// CHECK-LABEL: func.func @empty_axes
+// CHECK: iterator_types = ["reduction", "reduction"]
+func.func @empty_axes(%x: tensor<2x3xf32>, %axes: tensor<0xi64>) -> tensor<?x?xf32> {
+  %0 = "onnx.ReduceSum"(%x, %axes) : (tensor<2x3xf32>, tensor<0xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
 // The last of equal elements: not "less" but "not greater".
 // CHECK-LABEL: func.func @argmax_last
 // CHECK: arith.cmpi sle
