@@ -261,7 +261,7 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
     checkSameSize(l, l.dims(input)[*axis], l.dims(inputs[0])[axes[0]], "the scan inputs of Scan have different lengths");
   }
   Dim length = l.dims(inputs[0])[axes[0]];
-  Value trips = l.index(length), last = IndexMath{l.b, l.loc}.sub(trips, l.constIndex(1));
+  Value trips = l.index(length), last = IndexBuilder{l.b, l.loc}.sub(trips, l.constIndex(1));
 
   SmallVector<Value> inits;
   SmallVector<Type> types;
@@ -333,7 +333,7 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
       SmallVector<Value> from = llvm::to_vector(at);
       std::rotate(from.begin(), from.begin() + *axis, from.begin() + *axis + 1);
       if (reverse)
-        from[0] = IndexMath{b, loc}.sub(last, from[0]);
+        from[0] = IndexBuilder{b, loc}.sub(last, from[0]);
       return from;
     }));
   }

@@ -14,7 +14,7 @@ using Positions = SmallVector<Value>;
 static void requireElements(Lowering &l, Dim axis, Value indices) {
   if (knownSize(axis) && *knownSize(axis) > 0)
     return;
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   Value valid = m.lt(m.cst(0), l.index(axis));
   for (Dim d : l.dims(indices))
     valid = l.b.createOrFold<arith::OrIOp>(l.loc, valid, m.eq(l.index(d), m.cst(0)));
@@ -74,7 +74,7 @@ static LogicalResult lowerGatherElements(Operation *o, Lowering &l) {
   Indices indices(l, op.getIndices());
   SmallVector<Value> sizes = l.indices(in.dims);
   ArrayRef<Dim> dims = l.dims(op.getOutput());
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   for (auto [i, d] : llvm::enumerate(in.dims))
     if (static_cast<int64_t>(i) != *axis && d != dims[i])
       l.check(m.cmp(arith::CmpIPredicate::sge, sizes[i], l.index(dims[i])), "indices are larger than the data on axis " + Twine(i));
@@ -118,7 +118,7 @@ static LogicalResult lowerGatherND(Operation *o, Lowering &l) {
   Indices indices(l, op.getIndices());
   SmallVector<Value> sizes = l.indices(in.dims);
   l.set(op.getOutput(), moveElements(l, "gather_nd", in, l.dims(op.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Positions from = llvm::to_vector(at.take_front(batch)), position = llvm::to_vector(at.take_front(width - 1));
     position.push_back(Value());
     for (int64_t i = 0; i < *tuple; ++i) {
@@ -147,7 +147,7 @@ static LogicalResult lowerArrayFeatureExtractor(Operation *o, Lowering &l) {
   Indices indices(l, op.getY());
   Value size = l.index(in.dims.back());
   l.set(op.getZ(), moveElements(l, "array_feature_extractor", in, l.dims(op.getZ()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    Positions position(width, IndexMath{b, loc}.cst(0));
+    Positions position(width, IndexBuilder{b, loc}.cst(0));
     position.back() = at.back();
     Positions from = llvm::to_vector(at.drop_front(added).drop_back());
     from.push_back(indices.at(b, loc, position, size));
@@ -218,7 +218,7 @@ static LogicalResult lowerScatterElements(Operation *o, Lowering &l) {
   if (counts.size() != dims.size() || l.rank(op.getIndices()) != static_cast<int64_t>(dims.size()))
     return unsupported(op, "indices or updates of another rank than the data");
   SmallVector<Value> sizes = l.indices(dims);
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   for (auto [i, d] : llvm::enumerate(dims)) {
     checkSameSize(l, counts[i], l.dims(op.getIndices())[i], "indices and updates differ on axis " + Twine(i));
     if (static_cast<int64_t>(i) != *axis && d != counts[i])
@@ -258,7 +258,7 @@ static LogicalResult lowerScatterND(Operation *o, Lowering &l) {
   SmallVector<Value> sizes = l.indices(dims);
   l.set(op.getOutput(), scatter(l, "scatter_nd", op.getData(), op.getUpdates(), *reduction,
                                 [&](OpBuilder &b, Location loc, ValueRange at) {
-                                  IndexMath m{b, loc};
+                                  IndexBuilder m{b, loc};
                                   Positions to, position = llvm::to_vector(at.take_front(outer));
                                   position.push_back(Value());
                                   for (int64_t i = 0; i < *tuple; ++i) {
@@ -295,7 +295,7 @@ static LogicalResult lowerTensorScatter(Operation *o, Lowering &l) {
   Value size = l.index(dims[*axis]);
   l.set(op.getPresentCache(), scatter(l, "tensor_scatter", op.getPastCache(), op.getUpdate(), reductions[0],
                                       [&](OpBuilder &b, Location loc, ValueRange at) {
-                                        IndexMath m{b, loc};
+                                        IndexBuilder m{b, loc};
                                         Positions to = llvm::to_vector(at);
                                         if (writes) {
                                           Value start = l.load(b, loc, writes, i64, at[0]);

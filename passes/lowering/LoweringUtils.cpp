@@ -37,7 +37,7 @@ FailureOr<int64_t> optc::normalizeAxis(Operation *op, int64_t axis, int64_t rank
 void optc::checkSameSize(Lowering &l, Dim x, Dim y, const Twine &what) {
   if (x == y)
     return;
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   l.check(m.eq(l.index(x), l.index(y)), what);
 }
 
@@ -81,7 +81,7 @@ LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange ope
                            : Type(kernel::ValueType::get(l.b.getContext())));
   }
   ValueRange made = callLibrary(l, fn, lowered, operandElems, types, resultElems, params);
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   for (auto [v, value] : llvm::zip(results, made)) {
     if (isRanked(l, v))
       for (auto [axis, d] : llvm::enumerate(l.dims(v)))
@@ -113,7 +113,7 @@ Value optc::convertLowered(Operation *op, Lowering &l, Value lowered, Type elem,
                      {dtype, rank, /*must exist=*/toTensor ? 1 : 0})[0];
   if (!toTensor)
     return copy;
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   for (auto [axis, size] : llvm::enumerate(toTensor.getShape()))
     if (!ShapedType::isDynamic(size))
       l.check(m.eq(tensor::DimOp::create(l.b, l.loc, copy, axis), m.cst(size)),
@@ -131,7 +131,7 @@ static Value moveStrings(Lowering &l, StringRef label, const Lowering::Input &so
   Type i64 = l.b.getI64Type();
   SmallVector<Value> sizes = l.indices(source.dims);
   Value positions = l.generate(label, i64, dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Value linear = m.cst(0);
     for (auto [size, i] : llvm::zip(sizes, from(b, loc, at)))
       linear = m.add(m.mul(linear, size), i);
@@ -186,7 +186,7 @@ FailureOr<PerAxis> PerAxis::get(Operation *op, Lowering &l, Value list, Value ax
   if (l.rank(list) == 1 && knownSize(l.dims(list)[0]) != result.count * perAxis) {
     if (knownSize(l.dims(list)[0]))
       return unsupported(op, Twine(*knownSize(l.dims(list)[0])) + " values are given for " + Twine(result.count) + " axes");
-    IndexMath m{l.b, l.loc};
+    IndexBuilder m{l.b, l.loc};
     l.check(m.eq(l.index(l.dims(list)[0]), m.cst(result.count * perAxis)), "the number of values does not match the number of axes");
   }
   if (!axes) {
@@ -206,7 +206,7 @@ FailureOr<PerAxis> PerAxis::get(Operation *op, Lowering &l, Value list, Value ax
 
 Value PerAxis::value(Value list, int64_t axis, int64_t offset, Value otherwise) const {
   Value result = otherwise;
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   for (int64_t j = 0; j < count; ++j) {
     if (known && (*known)[j] != axis)
       continue;

@@ -6,7 +6,7 @@
 namespace optc {
 
 /// Index arithmetic that folds constants as it goes.
-struct IndexMath {
+struct IndexBuilder {
   mlir::OpBuilder &b;
   mlir::Location loc;
   using Value = mlir::Value;

@@ -94,7 +94,7 @@ static LogicalResult lowerConcat(Operation *o, Lowering &l) {
   for (const Lowering::Input &in : inputs)
     sizes.push_back(l.indices(in.dims));
   l.set(result, l.loops("concat", {{elem, dims}}, [&](OpBuilder &b, Location loc, ValueRange dest) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Value offset = m.cst(0), filled = dest[0];
     for (auto [in, size] : llvm::zip(inputs, sizes)) {
       filled = copyInto(b, loc, in.lowered, size, filled, *axis, offset);
@@ -113,7 +113,7 @@ static LogicalResult lowerSplit(Operation *o, Lowering &l) {
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), in.dims.size());
   if (failed(axis))
     return failure();
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   Value offset = m.cst(0), valid;
   SmallVector<Value> offsets;
   for (Value result : op.getResults()) {
@@ -133,7 +133,7 @@ static LogicalResult lowerSplit(Operation *o, Lowering &l) {
       continue;
     l.set(result, moveElements(l, "split", in, l.dims(result), [&, start = start](OpBuilder &b, Location loc, ValueRange at) {
       Positions from = llvm::to_vector(at);
-      from[*axis] = IndexMath{b, loc}.add(from[*axis], start);
+      from[*axis] = IndexBuilder{b, loc}.add(from[*axis], start);
       return from;
     }));
   }
@@ -150,7 +150,7 @@ static LogicalResult lowerSlice(Operation *o, Lowering &l) {
   FailureOr<PerAxis> per = PerAxis::get(op, l, op.getStarts(), op.getAxes(), rank);
   if (failed(per))
     return failure();
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   Value zero = m.cst(0), one = m.cst(1);
   SmallVector<Value> starts(rank), steps(rank);
   bool whole = true;
@@ -180,7 +180,7 @@ static LogicalResult lowerSlice(Operation *o, Lowering &l) {
     return success();
   }
   l.set(result, moveElements(l, "slice", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Positions from(rank);
     for (int64_t axis = 0; axis < rank; ++axis) {
       Value step = steps[axis];
@@ -199,7 +199,7 @@ static LogicalResult lowerTile(Operation *o, Lowering &l) {
   Lowering::Input in = rawInput(l, op.getInput());
   SmallVector<Value> sizes = l.indices(in.dims);
   l.set(result, moveElements(l, "tile", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Positions from;
     for (auto [axis, i] : llvm::enumerate(at)) {
       if (knownSize(in.dims[axis]) == 1)
@@ -231,7 +231,7 @@ static LogicalResult lowerExpand(Operation *o, Lowering &l) {
   int64_t added = l.rank(result) - in.dims.size();
   SmallVector<Value> sizes = l.indices(in.dims);
   l.set(result, moveElements(l, "expand", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Positions from;
     for (auto [axis, size] : llvm::enumerate(sizes))
       from.push_back(m.select(m.eq(size, m.cst(1)), m.cst(0), at[added + axis]));
@@ -269,7 +269,7 @@ static LogicalResult lowerDepthToSpace(Operation *o, Lowering &l) {
     return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) + "; it must be positive, the input of rank 4");
   Value channels = l.index(l.dims(op.getResult())[1]);
   l.set(op.getResult(), moveElements(l, "depth_to_space", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Value size = m.cst(block);
     Value cell = m.add(m.mul(m.rem(at[2], size), size), m.rem(at[3], size));
     Value channel = mode->blockFirst ? m.add(m.mul(cell, channels), at[1]) : m.add(m.mul(at[1], m.cst(block * block)), cell);
@@ -291,7 +291,7 @@ static LogicalResult lowerSpaceToDepth(Operation *o, Lowering &l) {
     return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) + "; it must be positive, the input of rank 4");
   Value channels = l.index(in.dims[1]);
   l.set(op.getResult(), moveElements(l, "space_to_depth", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Value size = m.cst(block), cells = m.cst(block * block);
     Value cell = mode->blockFirst ? m.div(at[1], channels) : m.rem(at[1], cells);
     Value channel = mode->blockFirst ? m.rem(at[1], channels) : m.div(at[1], cells);
@@ -313,7 +313,7 @@ static LogicalResult lowerTrilu(Operation *o, Lowering &l) {
   Value k = op.getK() ? l.hostIndex(op.getK(), 0) : l.constIndex(0);
   Type elem = l.elem(op.getInput());
   l.set(result, l.generate("trilu", elem, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Value diagonal = m.sub(at[at.size() - 1], at[at.size() - 2]);
     Value keep = m.cmp(op.getUpper() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle, diagonal, k);
     Value x = l.load(b, loc, in.lowered, elem, at);
@@ -338,7 +338,7 @@ static LogicalResult lowerReverseSequence(Operation *o, Lowering &l) {
   Value lengths = l.get(op.getSequenceLens()), size = l.index(in.dims[*time]);
   Type i64 = l.b.getI64Type();
   l.set(result, moveElements(l, "reverse_sequence", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(), l.load(b, loc, lengths, i64, at[*batch]));
     length = m.clamp(length, m.cst(0), size);
     Positions from = llvm::to_vector(at);

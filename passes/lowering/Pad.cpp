@@ -10,17 +10,17 @@ using namespace optc;
 
 namespace {
 /// Position in the kept part for the position `i`, which may be outside of it, of `size` >= 1 elements.
-using PadMode = Value (*)(const IndexMath &m, Value i, Value size);
+using PadMode = Value (*)(const IndexBuilder &m, Value i, Value size);
 } // namespace
 
-static Value reflect(const IndexMath &m, Value i, Value size) {
+static Value reflect(const IndexBuilder &m, Value i, Value size) {
   Value last = m.sub(size, m.cst(1));
   Value period = m.max(m.mul(last, m.cst(2)), m.cst(1));
   Value phase = m.floorMod(i, period);
   return m.min(phase, m.sub(m.mul(last, m.cst(2)), phase));
 }
-static Value edge(const IndexMath &m, Value i, Value size) { return m.clamp(i, m.cst(0), m.sub(size, m.cst(1))); }
-static Value wrap(const IndexMath &m, Value i, Value size) { return m.floorMod(i, size); }
+static Value edge(const IndexBuilder &m, Value i, Value size) { return m.clamp(i, m.cst(0), m.sub(size, m.cst(1))); }
+static Value wrap(const IndexBuilder &m, Value i, Value size) { return m.floorMod(i, size); }
 
 static const std::pair<StringRef, PadMode> padModes[] = {
     {"constant", nullptr}, {"reflect", reflect}, {"edge", edge}, {"wrap", wrap}};
@@ -42,7 +42,7 @@ static LogicalResult lowerPad(Operation *o, Lowering &l) {
     return failure();
 
   // Per axis: where the kept part starts, how many elements it has, and how many elements of padding precede it.
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   Value zero = m.cst(0);
   SmallVector<Value> starts(rank), kept(rank), before(rank);
   bool emptyPossible = false;
@@ -70,7 +70,7 @@ static LogicalResult lowerPad(Operation *o, Lowering &l) {
   }
 
   auto body = [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    IndexMath m{b, loc};
+    IndexBuilder m{b, loc};
     SmallVector<Value> from(rank), clamped(rank);
     Value inside;
     for (int64_t axis = 0; axis < rank; ++axis) {

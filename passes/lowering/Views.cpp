@@ -18,7 +18,7 @@ static LogicalResult lowerView(Operation *op, Lowering &l) {
 
 /// The product of sizes.
 static Value elements(Lowering &l, ArrayRef<Dim> dims) {
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   Value n = m.cst(1);
   for (Dim d : dims)
     n = m.mul(n, l.index(d));
@@ -44,7 +44,7 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
     bool allKnown = llvm::all_of(from, [](Dim d) { return knownSize(d).has_value(); }) &&
                     llvm::all_of(to, [](Dim d) { return knownSize(d).has_value(); });
     if (!allKnown) {
-      IndexMath m{l.b, l.loc};
+      IndexBuilder m{l.b, l.loc};
       Value fits = m.eq(elements(l, from), elements(l, to));
       for (Dim d : restTo)
         if (!knownSize(d))
@@ -114,7 +114,7 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   Value result = fill.getOutput();
   Type elem = l.elem(result);
   SmallVector<Dim> dims = llvm::to_vector(l.dims(result));
-  IndexMath m{l.b, l.loc};
+  IndexBuilder m{l.b, l.loc};
   for (Dim d : dims)
     if (!knownSize(d))
       l.check(m.ge(l.index(d), m.cst(0)), "a size of the shape is negative");
