@@ -54,7 +54,7 @@ def LibraryOps : I32EnumAttr<"LibraryFn", "irregular operators of the runtime: o
     LibraryCase<"regex_full_match", 21>, LibraryCase<"tfidf", 22>, LibraryCase<"label_encoder", 23>,
     LibraryCase<"cast_to_string", 24>, LibraryCase<"cast_from_string", 25>, LibraryCase<"list_new", 26>,
     LibraryCase<"list_concat", 27>, LibraryCase<"string_gather", 28>,
-    LibraryCase<"value_copy", 29>, LibraryCase<"value_exists", 30>]> {
+    LibraryCase<"value_copy", 29>, LibraryCase<"value_exists", 30>, LibraryCase<"string_constant", 31>]> {
   let cppNamespace = "::optc::kernel";
   let genSpecializedAttr = 0;
 }

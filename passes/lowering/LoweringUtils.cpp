@@ -64,15 +64,40 @@ ValueRange optc::callLibrary(Lowering &l, kernel::LibraryFn fn, ValueRange opera
       .getResults();
 }
 
+Value optc::stringConstant(Lowering &l, ArrayRef<StringRef> values, ArrayRef<int64_t> shape) {
+  Type i64 = l.b.getI64Type(), i8 = l.b.getI8Type(), string = onnx::StringType::get(l.b.getContext());
+  SmallVector<int64_t> offsets{0};
+  SmallVector<int8_t> bytes;
+  for (StringRef s : values) {
+    bytes.append(s.begin(), s.end());
+    offsets.push_back(bytes.size());
+  }
+  if (bytes.empty())
+    bytes.push_back(0);
+  auto constant = [&](auto values, Type elem) -> Value {
+    auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, elem);
+    return arith::ConstantOp::create(l.b, l.loc, DenseElementsAttr::get(type, ArrayRef(values)));
+  };
+  return callLibrary(l, kernel::LibraryFn::string_constant, {constant(offsets, i64), constant(bytes, i8)}, {i64, i8},
+                     RankedTensorType::get(shape, Lowering::storageType(string)), {string}, shape)[0];
+}
+
 int64_t optc::expectedRank(Lowering &l, Value onnxValue) { return isRanked(l, onnxValue) ? l.rank(onnxValue) : -1; }
 
 LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<int64_t> params, ValueRange results) {
   SmallVector<Value> lowered;
-  SmallVector<Type> operandElems, types, resultElems;
+  SmallVector<Type> operandElems;
   for (Value v : operands) {
     lowered.push_back(v ? l.get(v) : kernel::AbsentOp::create(l.b, l.loc, l.b.getNoneType()).getResult());
     operandElems.push_back(v && isa<RankedTensorType>(lowered.back().getType()) ? elementType(v) : Type());
   }
+  setLibraryResults(l, fn, lowered, operandElems, params, results);
+  return success();
+}
+
+void optc::setLibraryResults(Lowering &l, kernel::LibraryFn fn, ValueRange lowered, ArrayRef<Type> operandElems, ArrayRef<int64_t> params,
+                             ValueRange results) {
+  SmallVector<Type> types, resultElems;
   for (Value v : results) {
     bool tensor = isRanked(l, v);
     resultElems.push_back(elementType(v));
@@ -90,7 +115,6 @@ LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange ope
                   "axis " + Twine(axis) + " of the result must have size " + Twine(*size));
     l.set(v, value);
   }
-  return success();
 }
 
 Value optc::convertLowered(Operation *op, Lowering &l, Value lowered, Type elem, Type type) {
@@ -137,12 +161,9 @@ static Value moveStrings(Lowering &l, StringRef label, const Lowering::Input &so
       linear = m.add(m.mul(linear, size), i);
     return arith::IndexCastOp::create(b, loc, i64, linear);
   });
-  int32_t string = onnx::dataTypeOf(onnx::StringType::get(l.b.getContext())), integer = onnx::dataTypeOf(i64);
-  Type type = l.tensorType(source.elem, dims);
-  return kernel::LibraryOp::create(l.b, l.loc, TypeRange{type}, kernel::LibraryFn::string_gather,
-                                   ValueRange{source.lowered, positions}, l.b.getDenseI64ArrayAttr({}),
-                                   l.b.getDenseI32ArrayAttr({string, integer, string}))
-      .getResult(0);
+  Value flat = l.view(source.lowered, source.elem, {l.shapes.numElements(source.dims)});
+  return callLibrary(l, kernel::LibraryFn::string_gather, {flat, positions}, {source.elem, i64}, l.tensorType(source.elem, dims),
+                     {source.elem}, {/*axis=*/0})[0];
 }
 
 Value optc::moveElements(Lowering &l, StringRef label, const Lowering::Input &source, ArrayRef<Dim> dims,

@@ -63,10 +63,16 @@ mlir::Type elementType(mlir::Value onnxValue);
 /// A call of the runtime with operands and results in lowered form; `dtypes` as in kernel.library.
 mlir::ValueRange callLibrary(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange operands, llvm::ArrayRef<mlir::Type> operandElems,
                              mlir::TypeRange results, llvm::ArrayRef<mlir::Type> resultElems, llvm::ArrayRef<int64_t> params);
+/// A constant tensor of strings, made by the runtime from bytes and offsets in the artifact.
+mlir::Value stringConstant(Lowering &l, llvm::ArrayRef<llvm::StringRef> values, llvm::ArrayRef<int64_t> shape);
+
 /// Calls the runtime with onnx operands (null: absent) and hands the results over. Tensors that come back have their sizes
 /// checked where they are taken for constants.
 llvm::LogicalResult callAndSet(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange operands, llvm::ArrayRef<int64_t> params,
                                mlir::ValueRange results);
+/// The same with operands in lowered form and their onnx element types.
+void setLibraryResults(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange lowered, llvm::ArrayRef<mlir::Type> operandElems,
+                       llvm::ArrayRef<int64_t> params, mlir::ValueRange results);
 /// The rank of a tensor that the runtime has to check, -1 when any will do.
 int64_t expectedRank(Lowering &l, mlir::Value onnxValue);
 

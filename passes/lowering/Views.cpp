@@ -103,6 +103,11 @@ static LogicalResult lowerSize(Operation *op, Lowering &l) {
 
 static LogicalResult lowerConstant(Operation *op, Lowering &l) {
   auto constant = cast<onnx::ConstantOp>(op);
+  if (auto strings = dyn_cast<DenseStringElementsAttr>(constant.getValue())) {
+    SmallVector<StringRef> values = llvm::to_vector(strings.getValues<StringRef>());
+    l.set(constant.getOutput(), stringConstant(l, values, strings.getType().getShape()));
+    return success();
+  }
   l.set(constant.getOutput(), l.constant(constant.getValue(), l.elem(constant.getOutput())));
   return success();
 }
