@@ -142,13 +142,11 @@ static Value append(Lowering &l, Value list, Value element, Type elem) {
   return callLibrary(l, kernel::LibraryFn::list_append, {list, element}, {Type(), elem}, list.getType(), {Type()}, {})[0];
 }
 
-/// The elements of a list along the new axis `axis` of a tensor of sizes `dims`; the last one first when `reverse`. Without
-/// elements the sizes of the other axes are those known now, else 0.
-static Value stack(Lowering &l, Value list, Type elem, ArrayRef<Dim> dims, int64_t axis = 0, bool reverse = false) {
-  SmallVector<int64_t> params{axis, reverse, onnx::dataTypeOf(elem)};
-  for (auto [i, d] : llvm::enumerate(dims))
-    if (static_cast<int64_t>(i) != axis)
-      params.push_back(knownSize(d).value_or(-1));
+/// The elements of a list on a new first axis. Without elements the sizes of the other axes are those known now, else 0.
+static Value stack(Lowering &l, Value list, Type elem, ArrayRef<Dim> dims) {
+  SmallVector<int64_t> params;
+  for (Dim d : dims.drop_front())
+    params.push_back(knownSize(d).value_or(0));
   return callLibrary(l, kernel::LibraryFn::list_stack, list, {Type()}, l.tensorType(elem, dims), {elem}, params)[0];
 }
 
@@ -323,7 +321,21 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
     if (failed(axis))
       return failure();
     bool reverse = entry(op.getScanOutputDirections(), i);
-    l.set(result, stack(l, (*results)[states + i], l.elem(result), l.dims(result), *axis, reverse));
+    SmallVector<Dim> dims = llvm::to_vector(l.dims(result));
+    std::rotate(dims.begin(), dims.begin() + *axis, dims.begin() + *axis + 1);
+    Value stacked = stack(l, (*results)[states + i], l.elem(result), dims);
+    if (*axis == 0 && !reverse) {
+      l.set(result, stacked);
+      continue;
+    }
+    Type raw = Lowering::storageType(l.elem(result));
+    l.set(result, moveElements(l, "scan_output", {stacked, raw, dims}, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
+      SmallVector<Value> from = llvm::to_vector(at);
+      std::rotate(from.begin(), from.begin() + *axis, from.begin() + *axis + 1);
+      if (reverse)
+        from[0] = IndexMath{b, loc}.sub(last, from[0]);
+      return from;
+    }));
   }
   return success();
 }

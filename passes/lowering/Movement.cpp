@@ -86,12 +86,8 @@ static LogicalResult lowerConcat(Operation *o, Lowering &l) {
   }
   Type elem = inputs[0].elem;
   if (isString(elem)) {
-    SmallVector<Value> strings;
-    for (const Lowering::Input &in : inputs)
-      strings.push_back(in.lowered);
-    Type value = kernel::ValueType::get(op.getContext());
-    Value all = callLibrary(l, kernel::LibraryFn::sequence_construct, strings, SmallVector<Type>(strings.size(), elem), value, {Type()}, {})[0];
-    l.set(result, callLibrary(l, kernel::LibraryFn::concat_from_sequence, all, {Type()}, l.tensorType(elem, dims), {elem}, {*axis, 0})[0]);
+    SmallVector<Value> operands = llvm::to_vector(op->getOperands());
+    l.set(result, l.library(kernel::LibraryFn::list_concat, operands, {*axis, 0}, {result})[0]);
     return success();
   }
   SmallVector<SmallVector<Value>> sizes;

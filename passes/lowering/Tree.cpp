@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Ml.h"
 #include "optc/passes/lowering/Pointwise.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace optc;
@@ -96,8 +97,9 @@ static Value column(Lowering &l, const Ensemble &e, Member member) {
 }
 
 static Value numbers(Lowering &l, ArrayRef<double> values, Type elem) {
+  static constexpr double none[] = {0}; // a tensor of size 0 would have no address
   if (values.empty())
-    values = ArrayRef<double>(0.0);
+    values = none;
   if (elem.isF64())
     return constantOf(l, values);
   SmallVector<float> narrow(values.begin(), values.end());
@@ -106,7 +108,6 @@ static Value numbers(Lowering &l, ArrayRef<double> values, Type elem) {
 
 /// Whether `x` goes to the true branch of node `at`.
 static Value decide(Lowering &l, OpBuilder &b, Location loc, const Ensemble &e, const Tables &t, Type elem, Value at, Value x) {
-  ScalarOps s{b, loc, elem};
   Type i64 = b.getI64Type();
   ScalarOps n{b, loc, i64};
   Value split = l.load(b, loc, t.split, elem, at), mode;

@@ -102,6 +102,25 @@ OPTC_OP(string_split) {
   return 0;
 }
 
+OPTC_OP(string_constant) {
+  constexpr const char *op = "a constant of strings";
+  checkCall(h, op, n, 2, attrs, 0, m, 1);
+  if (attrs > OPTC_MAX_RANK)
+    fail(h, OPTC_RUN_FAILED, "%s has rank %d; up to %d is supported", op, attrs, OPTC_MAX_RANK);
+  out[0] = makeTensor(h, OPTC_STRING, attrs, attr);
+  const auto *offsets = static_cast<const int64_t *>(in[0].data);
+  const auto *bytes = static_cast<const char *>(in[1].data);
+  auto *dst = static_cast<optc_string *>(out[0].data);
+  int64_t total = count(out[0]);
+  if (total >= count(in[0]))
+    fail(h, OPTC_RUN_FAILED, "%s has too few offsets", op);
+  for (int64_t i = 0; i < total; ++i) {
+    dst[i].data = bytes + offsets[i];
+    dst[i].size = offsets[i + 1] - offsets[i];
+  }
+  return 0;
+}
+
 OPTC_OP(string_gather) {
   checkCall(h, "Gather", n, 2, attrs, 0, m, 1);
   optc_tensor x = in[0];

@@ -83,6 +83,8 @@ OPTC_OP(random);
 OPTC_OP(multinomial);
 
 /* ---- strings: elements are optc_string ---- */
+/* (offsets: int64[n + 1], bytes) {dims...} -> string: element i is bytes[offsets[i], offsets[i + 1]), not copied */
+OPTC_OP(string_constant);
 /* (a, b) {} -> bool, broadcast */
 OPTC_OP(string_equal);
 /* (a, b) {} -> string, broadcast */
