@@ -333,7 +333,7 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
       SmallVector<Value> from = llvm::to_vector(at);
       std::rotate(from.begin(), from.begin() + *axis, from.begin() + *axis + 1);
       if (reverse)
-        from[0] = IndexMath{b, loc}.sub(last, from[0]);
+        from[0] = IndexBuilder{b, loc}.sub(last, from[0]);
       return from;
     }));
   }
