@@ -82,6 +82,13 @@ Value Lowering::index(Dim dim) {
 }
 
 Value Lowering::materialize(Dim dim) {
+  // A size of a value that is not there yet: the operator's lowering should have bound it.
+  if (dim->tensor && !isa_and_nonnull<RankedTensorType>(get(dim->tensor) ? get(dim->tensor).getType() : Type())) {
+    if (!missingSize)
+      emitError(loc) << "the size of axis " << dim->value << " depends on data in a way that is not supported here; give the model's shapes as constants";
+    missingSize = true;
+    return constIndex(0);
+  }
   auto lhs = [&] { return index(dim->lhs); };
   auto rhs = [&] { return index(dim->rhs); };
   switch (dim->kind) {
@@ -279,6 +286,7 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
         failedAny = true;
       }
     }
+    failedAny |= missingSize;
     loc = outer;
   }
   if (failedAny)

@@ -187,6 +187,7 @@ public:
   };
 
 private:
+  bool missingSize = false; ///< a size was asked for that nothing defines; reported
   mlir::Value materialize(Dim dim);
   /// A small integer tensor whose elements are known as sizes.
   mlir::Value fromElements(mlir::Value onnxValue);

@@ -57,6 +57,12 @@ static bool isConstantOne(Value v) {
 /// Whether an optional 1-D input is there and not empty.
 static bool given(Lowering &l, Value v) { return v && !(l.rank(v) == 1 && isConst(l.dims(v)[0], 0)); }
 
+/// Largest size that is computed from a scale.
+static constexpr int64_t kSizeLimit = int64_t(1) << 40;
+
+/// Whether shape inference left a size of `result` to the lowering.
+static bool isOwnLeaf(Dim dim, Value result) { return dim->kind == DimKind::Leaf && dim->tensor == result; }
+
 static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Lowering &l, const ResizeOptions &o) {
   SmallVector<Dim> in = llvm::to_vector(l.dims(op.getX())), out = llvm::to_vector(l.dims(op.getY()));
   int64_t rank = in.size();
@@ -81,27 +87,40 @@ static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Loweri
       require(l, IndexMath{l.b, l.loc}.eq(l.index(l.dims(v)[0]), l.constIndex(axes.size())), "scales or sizes have another length than axes");
 
   FloatMath f(l.b, l.loc, l.b.getF64Type());
+  StringRef policy = op.getKeepAspectRatioPolicy();
   SmallVector<ResizedAxis> result;
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    ResizedAxis r{axis, in[axis], out[axis], l.index(in[axis]), l.index(out[axis]), {}, {}, {}, {}};
+    ResizedAxis r{axis, in[axis], out[axis], l.index(in[axis]), {}, {}, {}, {}, {}};
     if (hasScales)
       r.scale = hostDouble(l, op.getScales(), i);
     else
       r.scale = f.div(f.fromIndex(l.hostIndex(op.getSizes(), i)), f.fromIndex(r.inSize));
+    // Sizes that follow from data: floor(in * scale) as float, or the element of sizes.
+    if (isOwnLeaf(r.out, op.getY()) && hasScales) {
+      FloatMath single(l.b, l.loc, l.b.getF32Type());
+      Value product = single.mul(single.fromIndex(r.inSize), castScalar(l.b, l.loc, r.scale, l.b.getF64Type(), l.b.getF32Type()));
+      l.bind(r.out, single.toIndex(single.floor(product), l.constIndex(0), l.constIndex(kSizeLimit)));
+    } else if (isOwnLeaf(r.out, op.getY()) && policy == "stretch") {
+      l.bind(r.out, IndexMath{l.b, l.loc}.max(l.hostIndex(op.getSizes(), i), l.constIndex(0)));
+    }
     if (o.extrapolates) {
       r.roiStart = hostDouble(l, op.getRoi(), i);
       r.roiEnd = hostDouble(l, op.getRoi(), axes.size() + i);
     }
     result.push_back(r);
   }
-  StringRef policy = op.getKeepAspectRatioPolicy();
   if (hasSizes && policy != "stretch" && !result.empty()) {
     Value scale = result.front().scale;
     for (const ResizedAxis &r : ArrayRef(result).drop_front())
       scale = policy == "not_larger" ? f.min(scale, r.scale) : f.max(scale, r.scale);
-    for (ResizedAxis &r : result)
+    for (ResizedAxis &r : result) {
       r.scale = scale;
+      if (isOwnLeaf(r.out, op.getY()))
+        l.bind(r.out, f.toIndex(f.floor(f.add(f.mul(scale, f.fromIndex(r.inSize)), f.constant(0.5))), l.constIndex(0), l.constIndex(kSizeLimit)));
+    }
   }
+  for (ResizedAxis &r : result)
+    r.outSize = l.index(r.out);
   // Axes that stay as they are need no work.
   llvm::erase_if(result, [&](const ResizedAxis &r) {
     bool sameScale = hasScales ? isConstantOne(r.scale) : policy == "stretch";
