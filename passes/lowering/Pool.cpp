@@ -1,7 +1,7 @@
 //===- Pool.cpp - MaxPool, AveragePool, LpPool, Global*Pool, MaxUnpool ----===//
 //
-// Windows of few taps become one elementwise-like op with an operand per tap (maps o * stride + k * dilation into the padded
-// input), which vectorises along the output's width; larger ones are loops over the window inside each element.
+// Windows of few taps are unrolled into one load per tap from the padded input, which vectorises along the output's width;
+// larger ones are loops over the window inside each element.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
@@ -12,7 +12,7 @@ using namespace optc;
 
 using Iter = utils::IteratorType;
 
-/// Largest window that is unrolled into operands.
+/// Largest window that is unrolled.
 static constexpr int64_t kMaxUnrolledTaps = 27;
 
 namespace {
@@ -52,34 +52,25 @@ static FailureOr<PoolShape> poolShape(Operation *op, Lowering &l, Value x, Value
   return shape;
 }
 
-/// Folds every window with one operand per tap.
+/// Folds every window with one load per tap; the padded input holds them all.
 static Value foldUnrolled(Lowering &l, StringRef label, const PoolShape &p, const Fold &fold) {
   const Window &w = p.window;
-  size_t rank = w.rank();
   Lowering::Input x = padded(l, w, p.x, fold.init);
-  MLIRContext *ctx = l.b.getContext();
   int64_t taps = 1;
   for (int64_t k : p.kernel)
     taps *= k;
-  SmallVector<Lowering::Input> inputs(taps, x);
-  SmallVector<AffineMap> maps;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    SmallVector<AffineExpr> exprs(2 + rank);
-    exprs[0] = getAffineDimExpr(0, ctx);
-    exprs[1] = getAffineDimExpr(1, ctx);
-    int64_t rest = tap;
-    for (size_t i = rank; i-- > 0; rest /= p.kernel[i])
-      exprs[2 + i] = getAffineDimExpr(2 + i, ctx) * w.strides[i] + (rest % p.kernel[i]) * w.dilations[i];
-    maps.push_back(AffineMap::get(2 + rank, 0, exprs, ctx));
-  }
-  maps.push_back(AffineMap::getMultiDimIdentityMap(2 + rank, ctx));
-  return l.contract(label, inputs, maps, SmallVector<Iter>(2 + rank, Iter::parallel), fold.accElem, p.out, nullptr,
-                    [&](OpBuilder &b, Location loc, ValueRange in, Value) -> Value {
-                      Value acc = fold.init({b, loc, fold.accElem});
-                      for (Value v : in)
-                        acc = fold.combine(b, loc, acc, v);
-                      return acc;
-                    });
+  return l.generate(label, fold.accElem, p.out, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+    IndexMath m{b, loc};
+    Value acc = fold.init({b, loc, fold.accElem});
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      SmallVector<Value> source(at.begin(), at.end());
+      int64_t rest = tap;
+      for (size_t i = w.rank(); i-- > 0; rest /= p.kernel[i])
+        source[2 + i] = m.add(m.mul(at[2 + i], w.strides[i]), (rest % p.kernel[i]) * w.dilations[i]);
+      acc = fold.combine(b, loc, acc, l.load(b, loc, x.lowered, x.elem, source));
+    }
+    return acc;
+  });
 }
 
 /// Calls `visit` for every tap of a window that lies in the input, carrying scalars.
