@@ -2,7 +2,6 @@
 #include "optc/dialects/onnx/Shape.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/dialects/onnx/shapes/Shapes.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace optc;
@@ -177,17 +176,7 @@ std::optional<SmallVector<int64_t>> ShapeContext::constElements(unsigned i) cons
 }
 
 std::optional<SmallVector<double>> ShapeContext::constFloats(unsigned i) const {
-  DenseElementsAttr attr;
-  if (!has(i) || !matchPattern(operand(i), m_Constant(&attr)) || !isa<FloatType>(attr.getElementType()) ||
-      attr.getNumElements() > maxTrackedElements)
-    return std::nullopt;
-  SmallVector<double> values;
-  for (APFloat v : attr.getValues<APFloat>()) {
-    bool lossy;
-    v.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
-    values.push_back(v.convertToDouble());
-  }
-  return values;
+  return has(i) ? constantFloatsOf(table, operand(i)) : std::nullopt;
 }
 
 int64_t ShapeContext::intAttr(StringRef name, int64_t fallback) const {

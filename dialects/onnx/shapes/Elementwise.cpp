@@ -276,6 +276,16 @@ static LogicalResult convert(ShapeContext &ctx, Type to) {
   if (!ctx.ranked(0))
     return ctx.setUnranked(0, to);
   SmallVector<Dim> dims = ctx.dims(0);
+  // A size computed in floating point comes back: the conversion truncates.
+  if (isa_and_nonnull<FloatType>(ctx.elementType(0)) && (to.isInteger(32) || to.isInteger(64)) && dims.size() <= 1) {
+    auto floats = ctx.constFloats(0);
+    if (floats && llvm::all_of(*floats, [](double v) { return v > -2147483648.0 && v < 2147483648.0; })) {
+      SmallVector<Dim> elements;
+      for (double v : *floats)
+        elements.push_back(ctx.constant(int64_t(v)));
+      return ctx.set(0, to, dims, std::move(elements));
+    }
+  }
   bool toBool = to.isInteger(1);
   auto elements = mapElements(ctx, {0}, dims, to, [&](ArrayRef<Dim> x) -> Dim {
     if (!toBool)

@@ -45,6 +45,8 @@ mlir::LogicalResult inferMatMul(ShapeContext &ctx, unsigned a, unsigned b, mlir:
 mlir::LogicalResult inferBroadcast(ShapeContext &ctx, llvm::ArrayRef<unsigned> inputs, mlir::Type element);
 /// Concatenation of the given inputs along an axis.
 mlir::LogicalResult inferConcat(ShapeContext &ctx, llvm::ArrayRef<unsigned> inputs, mlir::Type element);
+/// The values of a small floating-point tensor that follow from constants and static sizes, see Floats.cpp.
+std::optional<llvm::SmallVector<double>> constantFloatsOf(ShapeTable &table, mlir::Value value);
 /// LSTM, GRU, RNN.
 mlir::LogicalResult inferRecurrent(ShapeContext &ctx);
 

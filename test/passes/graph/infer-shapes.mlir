@@ -104,6 +104,32 @@ func.func @slices(%x: tensor<?x10xf32> {onnx.dim_params = ["N", ""]}) -> (tensor
 
 // -----
 
+// Sizes that an exporter scales in floating point.
+func.func @scaled(%x: tensor<1x2x5x7xf32>) -> tensor<*xf32> {
+  // expected-remark @+1 {{= [5, 7]}}
+  %0 = "onnx.Shape"(%x) {start = 2 : i64} : (tensor<1x2x5x7xf32>) -> tensor<*xi64>
+  // expected-remark @+1 {{float[2]}}
+  %1 = "onnx.Cast"(%0) {to = 1 : i64} : (tensor<*xi64>) -> tensor<*xf32>
+  // expected-remark @+1 {{float[]}}
+  %s = onnx.Constant dense<1.5> : tensor<f32>
+  // expected-remark @+1 {{float[2]}}
+  %2 = "onnx.Mul"(%1, %s) : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
+  // expected-remark @+1 {{float[2]}}
+  %3 = "onnx.Floor"(%2) : (tensor<*xf32>) -> tensor<*xf32>
+  // expected-remark @+1 {{int64[2] = [7, 10]}}
+  %4 = "onnx.Cast"(%3) {to = 7 : i64} : (tensor<*xf32>) -> tensor<*xi64>
+  // expected-remark @+1 {{= [1, 2]}}
+  %5 = onnx.Constant dense<[1, 2]> : tensor<2xi64>
+  // expected-remark @+1 {{= [1, 2, 7, 10]}}
+  %6 = "onnx.Concat"(%5, %4) {axis = 0 : i64} : (tensor<2xi64>, tensor<*xi64>) -> tensor<*xi64>
+  // expected-remark @+1 {{float[1, 2, 7, 10]}}
+  %7 = "onnx.Resize"(%x, %6) <{operandSegmentSizes = array<i32: 1, 0, 0, 1>}>
+    : (tensor<1x2x5x7xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %7 : tensor<*xf32>
+}
+
+// -----
+
 // A data-dependent size.
 func.func @nonzero(%x: tensor<3x4xf32>) -> tensor<*xi64> {
   // expected-remark @+1 {{int64[2, ?]}}
