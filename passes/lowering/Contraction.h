@@ -28,6 +28,8 @@ mlir::Value matmulProduct(Lowering &l, llvm::StringRef label, Lowering::Input a,
 /// MaxRoiPool and RoiAlign, part of the pool family.
 void registerRoiLowerings(LoweringTable &table);
 
+void registerAffineGridLowering(LoweringTable &table);
+
 /// DFT, STFT and MelWeightMatrix.
 void registerSignalLowerings(LoweringTable &table);
 

@@ -508,5 +508,6 @@ static LogicalResult lowerGridSample(Operation *op, Lowering &l) {
 void optc::registerResizeLowerings(LoweringTable &table) {
   table["onnx.Resize"] = lowerResize;
   table["onnx.GridSample"] = lowerGridSample;
+  registerAffineGridLowering(table);
   registerSignalLowerings(table);
 }

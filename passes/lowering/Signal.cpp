@@ -97,6 +97,69 @@ static Dim sizeIn(Lowering &l, Value v) {
   return nullptr;
 }
 
+/// DFT along an axis known at run time: the sum over the input inside each element, with cos and sin computed there.
+static LogicalResult lowerDftAnyAxis(onnx::DFTOp dft, Lowering &l) {
+  Lowering::Input x = l.input(dft.getInput());
+  SmallVector<Dim> out = llvm::to_vector(l.dims(dft.getOutput()));
+  size_t last = x.dims.size() - 1;
+  std::optional<int64_t> inParts = constOf(x.dims[last]), outParts = constOf(out[last]);
+  if (!inParts || *inParts < 1 || *inParts > 2 || !outParts)
+    return unsupported(dft, "the last axis must have a known size of 1 (real) or 2 (complex)");
+  bool inverse = dft.getInverse() != 0, onesided = dft.getOnesided() != 0, fromHalf = inverse && onesided;
+  IndexMath host{l.b, l.loc};
+  Value axis = l.hostIndex(dft.getAxis(), 0);
+  axis = host.select(host.lt(axis, host.c(0)), host.add(axis, last + 1), axis);
+  require(l, host.inside(axis, host.c(last)), "the axis is out of range");
+  Value in = host.c(0);
+  for (size_t i = 0; i < last; ++i)
+    in = host.select(host.eq(axis, host.c(i)), l.index(x.dims[i]), in);
+  Value length = dft.getDftLength() ? l.hostIndex(dft.getDftLength(), 0) : fromHalf ? host.mul(host.add(in, -1), 2) : in;
+  require(l, host.le(host.c(1), length), "the length of the transform must be at least 1");
+  Value outSize = onesided && !inverse ? host.add(host.div(length, 2), 1) : length;
+  for (size_t i = 0; i < last; ++i)
+    if (out[i]->kind == DimKind::Leaf && out[i]->tensor == dft.getOutput())
+      l.bind(out[i], host.select(host.eq(axis, host.c(i)), outSize, l.index(x.dims[i])));
+  Value used = host.min(in, length);
+  Value y = l.generate("dft", x.elem, out, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+    FloatMath f(b, loc, b.getF64Type());
+    IndexMath m{b, loc};
+    Value k = m.c(0), imaginary = m.eq(at[last], m.c(1));
+    for (size_t i = 0; i < last; ++i)
+      k = m.select(m.eq(axis, m.c(i)), at[i], k);
+    Value sum = scalarLoops(b, loc, {used}, {f.constant(0)}, [&](OpBuilder &b, ValueRange n, ValueRange acc) {
+      FloatMath f(b, loc, b.getF64Type());
+      IndexMath m{b, loc};
+      SmallVector<Value> source(at.begin(), at.end());
+      for (size_t i = 0; i < last; ++i)
+        source[i] = m.select(m.eq(axis, m.c(i)), n[0], at[i]);
+      auto part = [&](int64_t c) -> Value {
+        if (c >= *inParts)
+          return f.constant(0);
+        source[last] = m.c(c);
+        return castScalar(b, loc, l.load(b, loc, x.lowered, x.elem, source), x.elem, f.elem);
+      };
+      Value turn = f.div(f.mul(f.fromIndex(m.rem(m.mul(n[0], k), length)), f.constant(2 * llvm::numbers::pi)), f.fromIndex(length));
+      Value cosine = math::CosOp::create(b, loc, turn), sine = math::SinOp::create(b, loc, turn);
+      if (!inverse)
+        sine = f.neg(sine);
+      Value re = part(0), im = part(1);
+      Value real = f.sub(f.mul(re, cosine), f.mul(im, sine)), imag = f.add(f.mul(re, sine), f.mul(im, cosine));
+      Value term = f.select(imaginary, imag, real);
+      if (fromHalf) {
+        Value ends = arith::OrIOp::create(b, loc, m.eq(n[0], m.c(0)), m.eq(m.mul(n[0], 2), length));
+        Value twice = f.select(m.lt(m.mul(n[0], 2), length), f.constant(2), f.constant(0));
+        term = f.mul(term, f.select(ends, f.constant(1), twice));
+      }
+      return SmallVector<Value>{f.add(acc[0], term)};
+    })[0];
+    if (inverse)
+      sum = f.div(sum, f.fromIndex(length));
+    return castScalar(b, loc, sum, f.elem, x.elem);
+  });
+  l.set(dft.getOutput(), y);
+  return success();
+}
+
 static LogicalResult lowerDft(Operation *op, Lowering &l) {
   auto dft = cast<onnx::DFTOp>(op);
   Lowering::Input x = l.input(dft.getInput());
@@ -105,7 +168,7 @@ static LogicalResult lowerDft(Operation *op, Lowering &l) {
   if (dft.getAxis()) {
     std::optional<SmallVector<int64_t>> known = l.constInts(dft.getAxis());
     if (!known || known->size() != 1)
-      return unsupported(op, "has an 'axis' that is not a constant; make it an initializer");
+      return rank < 2 ? LogicalResult(unsupported(op, "needs an input of rank 2 or more")) : lowerDftAnyAxis(dft, l);
     axis = known->front();
   }
   int64_t at = axis < 0 ? axis + rank : axis;
