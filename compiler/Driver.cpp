@@ -256,7 +256,7 @@ Error Compilation::compile() {
   for (const Phase *phase = options.startFrom.empty() ? first : first - 1; phase <= last; ++phase) {
     bool isImport = !module;
     runningPhase = isImport ? "import" : phase->name.data();
-    progress.start(isImport ? "import" : phase->name, phase - phases().begin(), phases().size());
+    progress.start(isImport ? "import" : phase->name, isImport ? 0 : phase - phases().begin(), phases().size());
     auto start = std::chrono::steady_clock::now();
     Error error = isImport ? importModel() : phase->name == "object" ? emit() : runPhase(*phase);
     double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -16,6 +16,8 @@
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/SplitModule.h"
 #include <mutex>
 
@@ -78,25 +80,44 @@ Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LL
   return made;
 }
 
+namespace {
+/// Analysis managers that know each other.
+struct Analyses {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  Analyses(PassBuilder &builder, const Module &module) {
+    functions.registerPass([&] { return TargetLibraryAnalysis(TargetLibraryInfoImpl(module.getTargetTriple())); });
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(callGraph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  }
+};
+} // namespace
+
 static void optimize(Module &module, TargetMachine &machine, int optLevel) {
-  LoopAnalysisManager lam;
-  FunctionAnalysisManager fam;
-  CGSCCAnalysisManager cam;
-  ModuleAnalysisManager mam;
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = optLevel > 0;
   // Without the machine there would be no cost model, and next to nothing would be vectorised.
   PassBuilder builder(&machine, tuning);
-  fam.registerPass([&] { return TargetLibraryAnalysis(TargetLibraryInfoImpl(module.getTargetTriple())); });
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cam, mam);
+  Analyses analyses(builder, module);
   OptimizationLevel level = optLevel == 0   ? OptimizationLevel::O1
                             : optLevel >= 3 ? OptimizationLevel::O3
                                             : OptimizationLevel::O2;
-  builder.buildPerModuleDefaultPipeline(level).run(module, mam);
+  builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
+}
+
+/// Bodies of kernels go into their wrappers before a module is cut: the two may land in different parts.
+static void inlineBodies(Module &module) {
+  PassBuilder builder;
+  Analyses analyses(builder, module);
+  ModulePassManager passes;
+  passes.addPass(AlwaysInlinerPass());
+  passes.addPass(GlobalDCEPass());
+  passes.run(module, analyses.modules);
 }
 
 Error optc::optimizeModule(Module &module, const optc::Target &target, int optLevel) {
@@ -132,6 +153,7 @@ Expected<std::vector<SmallVector<char, 0>>> optc::emitObjects(std::unique_ptr<Mo
     return objects;
   }
 
+  inlineBodies(*module);
   // Local symbols become visible to the other parts: give them the model's name, two models may meet in one program.
   std::string prefix = module->getSourceFileName() + ".";
   for (Function &f : *module)
