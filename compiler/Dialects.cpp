@@ -1,5 +1,6 @@
 //===- Dialects.cpp - the dialects and passes of optc, in one place -------===//
 #include "optc/compiler/Dialects.h"
+#include "optc/compiler/import/ExpandFunctions.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -86,6 +87,7 @@ void optc::registerDialects(DialectRegistry &registry) {
 }
 
 void optc::registerPasses() {
+  registerExpandFunctionsPass();
   registerOptcPasses();
   registerCanonicalizer();
   registerCSE();

@@ -8,7 +8,11 @@ using namespace llvm;
 std::string optc::import::quoted(StringRef name) {
   constexpr size_t longest = 120;
   std::string out = "'";
-  for (char c : name.take_front(longest)) {
+  // Not in the middle of a character of UTF-8.
+  size_t shown = std::min(longest, name.size());
+  while (shown < name.size() && shown > 0 && (name[shown] & 0xc0) == 0x80)
+    --shown;
+  for (char c : name.take_front(shown)) {
     unsigned char u = c;
     if (u < 0x20 || u == 0x7f) {
       out += "\\x";
@@ -24,8 +28,8 @@ std::string optc::import::quoted(StringRef name) {
 
 std::string optc::import::didYouMean(StringRef name, ArrayRef<StringRef> candidates) {
   StringRef best;
-  // A third of the letters may differ.
-  unsigned bestDistance = std::min<size_t>(name.size(), 64) / 3 + 1;
+  // A third of the letters may differ, and two swapped ones.
+  unsigned bestDistance = std::min<size_t>(name.size(), 64) / 3 + 2;
   if (name.size() > 200)
     return "";
   for (StringRef c : candidates) {
