@@ -1,0 +1,72 @@
+// RUN: optc-opt %s -split-input-file -optc-lower-onnx | FileCheck %s
+
+// CHECK: #[[$PERM:.*]] = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
+
+// A transposition is an affine map; one that moves only axes of size 1 moves nothing.
+// CHECK-LABEL: func.func @transpose
+// CHECK: linalg.generic {indexing_maps = [#[[$PERM]]
+func.func @transpose(%x: tensor<2x3x4xf32>) -> tensor<4x2x3xf32> {
+  %0 = "onnx.Transpose"(%x) {perm = array<i64: 2, 0, 1>} : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>
+  return %0 : tensor<4x2x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @transpose_unit
+// CHECK-NOT: linalg
+// CHECK: kernel.view %{{.*}} : tensor<2x1x4xf32> to tensor<1x2x4xf32>
+func.func @transpose_unit(%x: tensor<2x1x4xf32>) -> tensor<1x2x4xf32> {
+  %0 = "onnx.Transpose"(%x) {perm = array<i64: 1, 0, 2>} : (tensor<2x1x4xf32>) -> tensor<1x2x4xf32>
+  return %0 : tensor<1x2x4xf32>
+}
+
+// -----
+
+// A negative step walks down from the clamped start, 9 here.
+// CHECK-LABEL: func.func @slice_backwards
+// CHECK-DAG: arith.constant 9 : index
+// CHECK-DAG: arith.constant -2 : index
+// CHECK: linalg.generic
+// CHECK: arith.muli
+func.func @slice_backwards(%x: tensor<10xf32>) -> tensor<5xf32> {
+  %s = onnx.Constant dense<100> : tensor<1xi64>
+  %e = onnx.Constant dense<-100> : tensor<1xi64>
+  %a = onnx.Constant dense<0> : tensor<1xi64>
+  %t = onnx.Constant dense<-2> : tensor<1xi64>
+  %0 = "onnx.Slice"(%x, %s, %e, %a, %t) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>} : (tensor<10xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+// The inputs are copied one after the other into the result.
+// CHECK-LABEL: func.func @concat
+// CHECK: kernel.dispatch "concat"
+// CHECK-COUNT-4: scf.for
+func.func @concat(%x: tensor<2x3xf32>, %y: tensor<2x5xf32>) -> tensor<2x8xf32> {
+  %0 = "onnx.Concat"(%x, %y) {axis = -1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+// Bytes of a narrow float are moved, not converted.
+// CHECK-LABEL: func.func @tile_f8
+// CHECK: tensor.extract %{{.*}} : tensor<2xi8>
+// CHECK-NEXT: linalg.yield %{{.*}} : i8
+func.func @tile_f8(%x: tensor<2xf8E4M3FN>) -> tensor<6xf8E4M3FN> {
+  %r = onnx.Constant dense<3> : tensor<1xi64>
+  %0 = "onnx.Tile"(%x, %r) : (tensor<2xf8E4M3FN>, tensor<1xi64>) -> tensor<6xf8E4M3FN>
+  return %0 : tensor<6xf8E4M3FN>
+}
+
+// -----
+
+// Sizes known at run time only: the number of elements is checked, then it is a view.
+// CHECK-LABEL: func.func @reshape
+// CHECK: kernel.check %{{.*}}, "{{.*}}another number of elements
+// CHECK: kernel.view
+func.func @reshape(%x: tensor<?x4xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
+  %0 = "onnx.Reshape"(%x, %s) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
