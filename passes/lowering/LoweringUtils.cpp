@@ -8,6 +8,8 @@ std::optional<int64_t> optc::knownSize(Dim dim) {
   return constantOf(dim);
 }
 
+bool optc::isOwnSize(Dim dim, Value result) { return dim->kind == DimKind::Leaf && dim->tensor == result; }
+
 bool optc::isRanked(Lowering &l, Value onnxValue) {
   return isa<TensorType>(onnxValue.getType()) && l.shape(onnxValue).ranked;
 }

@@ -40,6 +40,9 @@ struct IndexBuilder {
 /// The size when it is a constant.
 std::optional<int64_t> knownSize(Dim dim);
 
+/// Whether a size of `result` is known only to its lowering, which has to bind it.
+bool isOwnSize(Dim dim, mlir::Value result);
+
 /// Whether the rank of a value is known (and it is lowered to a tensor).
 bool isRanked(Lowering &l, mlir::Value onnxValue);
 /// Refuses an op that has operands or results of unknown rank or that are no tensors.

@@ -172,7 +172,19 @@ static LogicalResult lowerSlice(Operation *o, Lowering &l) {
     Value start = m.fromEnd(per->value(op.getStarts(), axis, 0, zero), size);
     Value forward = m.clamp(start, zero, size);
     Value backward = m.clamp(start, zero, m.max(m.sub(size, one), zero));
-    starts[axis] = m.select(m.lt(steps[axis], zero), backward, forward);
+    Value reversed = m.lt(steps[axis], zero);
+    starts[axis] = m.select(reversed, backward, forward);
+    if (isOwnSize(l.dims(result)[axis], result)) {
+      // Inference has no expression for the size: |end - start| over |step|, rounded up, at least 0.
+      Value end = m.fromEnd(per->value(op.getEnds(), axis, 0, size), size);
+      end = m.select(reversed, m.clamp(end, m.cst(-1), m.sub(size, one)), m.clamp(end, zero, size));
+      Value distance = m.select(reversed, m.sub(starts[axis], end), m.sub(end, starts[axis]));
+      Value stride = m.max(m.select(reversed, m.sub(zero, steps[axis]), steps[axis]), one);
+      distance = m.max(distance, zero);
+      // As (distance - 1) / stride + 1: the stride may be the largest integer.
+      Value count = m.add(m.div(m.max(m.sub(distance, one), zero), stride), one);
+      l.bind(l.dims(result)[axis], m.select(m.eq(distance, zero), zero, count));
+    }
     whole &= l.dims(result)[axis] == in.dims[axis] && matchPattern(steps[axis], m_One());
   }
   if (whole) { // Every axis is kept from its start to its end.

@@ -54,6 +54,8 @@ static LogicalResult lowerPad(Operation *o, Lowering &l) {
     before[axis] = m.max(first, zero);
     emptyPossible |= !matchPattern(kept[axis], m_NonZero());
     Dim size = l.dims(result)[axis];
+    if (isOwnSize(size, result))
+      l.bind(size, m.add(l.index(in.dims[axis]), m.add(first, last)));
     if (!knownSize(size))
       l.check(m.ge(l.index(size), zero), "the pads of axis " + Twine(axis) + " remove more elements than there are");
     if (mode->second && emptyPossible)

@@ -25,12 +25,35 @@ static Value elements(Lowering &l, ArrayRef<Dim> dims) {
   return n;
 }
 
+/// Sizes that inference has no expression for: each may be -1 (the rest) or 0 (that of the input) at run time.
+static void bindReshapedSizes(Lowering &l, onnx::ReshapeOp op, ArrayRef<Dim> from, ArrayRef<Dim> to) {
+  Value result = op.getResult();
+  if (llvm::none_of(to, [&](Dim d) { return isOwnSize(d, result); }))
+    return;
+  IndexBuilder m{l.b, l.loc};
+  SmallVector<Value> sizes;
+  Value known = m.cst(1);
+  for (size_t i = 0; i < to.size(); ++i) {
+    Value size = l.hostIndex(op.getShape(), i);
+    if (!op.getAllowzero() && i < from.size())
+      size = m.select(m.eq(size, m.cst(0)), l.index(from[i]), size);
+    sizes.push_back(size);
+    known = m.mul(known, m.select(m.eq(size, m.cst(-1)), m.cst(1), size));
+  }
+  Value rest = m.div(elements(l, from), m.max(known, m.cst(1)));
+  for (auto [size, d] : llvm::zip(sizes, to))
+    if (isOwnSize(d, result))
+      l.bind(d, m.select(m.eq(size, m.cst(-1)), rest, size));
+}
+
 /// Reshape may be given sizes that do not fit: that is an error of the run.
 static LogicalResult lowerReshape(Operation *op, Lowering &l) {
   if (failed(requireRanked(op, l)))
     return failure();
   Value data = op->getOperand(0), result = op->getResult(0);
   SmallVector<Dim> from = llvm::to_vector(l.dims(data)), to = llvm::to_vector(l.dims(result));
+  auto reshape = cast<onnx::ReshapeOp>(op);
+  bindReshapedSizes(l, reshape, from, to);
   // Equal sizes cancel; what is left is compared at run time.
   SmallVector<Dim> restFrom, restTo = to;
   for (Dim d : from) {

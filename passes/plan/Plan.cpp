@@ -562,6 +562,28 @@ LogicalResult Planner::convert(Operation &op) {
         buffers[o.getResult()] = Buffer(buffer(o.getSource()));
         return success();
       })
+      .Case([&](arith::SelectOp o) {
+        auto type = dyn_cast<RankedTensorType>(o.getType());
+        Value condition = scalars.lookupOrDefault(o.getCondition());
+        auto choose = [&](Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y).getResult(); };
+        if (isa<kernel::ValueType>(o.getType())) {
+          descriptors[o.getResult()] = choose(descriptors.lookup(o.getTrueValue()), descriptors.lookup(o.getFalseValue()));
+          return success();
+        }
+        if (!type) {
+          b.clone(*o, scalars);
+          return success();
+        }
+        Buffer yes = buffer(o.getTrueValue()), no = buffer(o.getFalseValue()), made;
+        made.ptr = choose(yes.ptr, no.ptr);
+        for (auto [size, x, y] : llvm::zip(type.getShape(), yes.dims, no.dims))
+          made.dims.push_back(ShapedType::isDynamic(size) ? choose(x, y) : x);
+        made.roots = yes.roots;
+        llvm::append_range(made.roots, no.roots);
+        made.dynamic = yes.dynamic && no.dynamic;
+        buffers[o.getResult()] = std::move(made);
+        return success();
+      })
       .Case([&](tensor::EmptyOp o) {
         SmallVector<Value> dims;
         for (Value dim : o.getDynamicSizes())
