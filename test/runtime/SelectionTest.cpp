@@ -40,7 +40,9 @@ TEST(TopK, HeapAndSelectionAgreeWithSorting) {
   Ints order(x.size());
   for (size_t i = 0; i < x.size(); ++i)
     order[i] = int64_t(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return x[size_t(a)] > x[size_t(b)]; });
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return x[size_t(a)] > x[size_t(b)] || (x[size_t(a)] == x[size_t(b)] && a < b);
+  });
   EXPECT_EQ(inModel([&](optc_host *h) {
               for (int64_t count : {1, 5, 124, 125, 500, 1000}) {
                 Ints k = {count};
