@@ -1,9 +1,8 @@
 // RUN: optc-opt %s -split-input-file -verify-diagnostics -optc-lower-onnx
 
-func.func @step_zero(%x: tensor<4xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {
-  %a = onnx.Constant dense<0> : tensor<1xi64>
+func.func @pad_mode(%x: tensor<4xf32>, %s: tensor<2xi64>) -> tensor<?xf32> {
   // expected-error @below {{mode "mirror"}}
-  %0 = "onnx.Pad"(%x, %s) {mode = "mirror", operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<4xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %0 = "onnx.Pad"(%x, %s) {mode = "mirror", operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<4xf32>, tensor<2xi64>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
 

@@ -51,13 +51,13 @@ func.func @concat(%x: tensor<2x3xf32>, %y: tensor<2x5xf32>) -> tensor<2x8xf32> {
 // -----
 
 // Bytes of a narrow float are moved, not converted.
-// CHECK-LABEL: func.func @tile_f8
-// CHECK: tensor.extract %{{.*}} : tensor<2xi8>
-// CHECK-NEXT: linalg.yield %{{.*}} : i8
-func.func @tile_f8(%x: tensor<2xf8E4M3FN>) -> tensor<6xf8E4M3FN> {
-  %r = onnx.Constant dense<3> : tensor<1xi64>
-  %0 = "onnx.Tile"(%x, %r) : (tensor<2xf8E4M3FN>, tensor<1xi64>) -> tensor<6xf8E4M3FN>
-  return %0 : tensor<6xf8E4M3FN>
+// CHECK-LABEL: func.func @transpose_f8
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2x3xi8>)
+// CHECK: ^bb0(%[[IN:.*]]: i8, %{{.*}}: i8):
+// CHECK-NEXT: linalg.yield %[[IN]] : i8
+func.func @transpose_f8(%x: tensor<2x3xf8E4M3FN>) -> tensor<3x2xf8E4M3FN> {
+  %0 = "onnx.Transpose"(%x) : (tensor<2x3xf8E4M3FN>) -> tensor<3x2xf8E4M3FN>
+  return %0 : tensor<3x2xf8E4M3FN>
 }
 
 // -----
