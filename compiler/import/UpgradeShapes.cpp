@@ -82,7 +82,15 @@ void concatAxis(Upgrade &u) {
 /// Opset 1 repeated one axis.
 void tileOneAxis(Upgrade &u) {
   auto rank = u.query.rank(u.node.inputs[0]);
-  auto count = u.query.constant(u.node.inputs[1]), axis = u.query.constant(u.node.inputs[2]);
+  // They have the type of the data, so they are floats as a rule.
+  auto numbers = [&](const std::string &value) {
+    auto ints = u.query.constant(value);
+    auto floats = u.query.constantFloats(value);
+    if (!floats || floats->size() != 1 || !((*floats)[0] >= 0 && (*floats)[0] < 1e9f))
+      return ints;
+    return std::optional(std::vector<int64_t>{static_cast<int64_t>((*floats)[0])});
+  };
+  auto count = numbers(u.node.inputs[1]), axis = numbers(u.node.inputs[2]);
   if (!rank || !count || !axis || count->size() != 1 || axis->size() != 1 || (*axis)[0] < 0 || (*axis)[0] >= *rank) {
     u.problem = "in opset 1 its tiles and axis have to be constants and its input of known rank; export the model with "
                 "opset 6 or newer";
