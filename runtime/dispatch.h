@@ -34,16 +34,18 @@ typedef int32_t optc_dtype;
 
 /* A tensor, sequence or optional handed to and from the irregular operators (optc_op_*). */
 typedef struct optc_tensor {
-  void *data;       /* tensors: the elements in storage form (see docs); sequences: an optc_seq handle; null: an absent optional */
+  void *data;       /* tensors: the elements in storage form (see docs); sequences: an optc_seq handle; null: an absent
+                       optional */
   optc_dtype dtype; /* element type; 0 for a sequence */
   int32_t rank;
   int64_t dims[OPTC_MAX_RANK];
 } optc_tensor;
 
 /* ---- services of the runtime to the host program ----
- * A service that fails records the error and does not return: it jumps back to the run (longjmp), so the host program never
- * checks. Generated code holds nothing that would need unwinding. Kernels call no service. Sub-byte inputs and outputs are
- * unpacked and packed by optc_rt_input and at the end of the run: the host program sees one value per byte. */
+ * A service that fails records the error and does not return: it jumps back to the run (longjmp), so the host program
+ * never checks. Generated code holds nothing that would need unwinding. Kernels call no service. Sub-byte inputs and
+ * outputs are unpacked and packed by optc_rt_input and at the end of the run: the host program sees one value per byte.
+ */
 void *optc_rt_input(optc_host *h, int32_t index);
 int64_t optc_rt_input_dim(optc_host *h, int32_t index, int32_t dim);
 /* Copies the descriptor of input `index` (sequences, optionals, unknown rank). */
@@ -59,39 +61,41 @@ void *optc_rt_alloc(optc_host *h, int64_t bytes);
 int64_t optc_rt_mark(optc_host *h);
 void optc_rt_release(optc_host *h, int64_t mark);
 /* Runs tiles [0, tiles) of a kernel, on the calling thread or shared with the pool; scratch_bytes per worker. */
-void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles, int64_t scratch_bytes);
+void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles,
+                    int64_t scratch_bytes);
 /* Ends the run with this message. Does not return. */
 
 void optc_rt_fail(optc_host *h, const char *message);
 /* Does so when `message` is not null. */
 void optc_rt_check(optc_host *h, const char *message);
 
-/* Every irregular operator has this form: n inputs, attributes as integers (floats by their bits), m outputs whose data the
- * operator allocates with optc_rt_alloc. Errors go to optc_rt_fail. Returns 0. */
-typedef int32_t (*optc_library_op)(optc_host *h, const optc_tensor *in, int32_t n, const int64_t *attr, int32_t attrs, optc_tensor *out, int32_t m);
+/* Every irregular operator has this form: n inputs, attributes as integers (floats by their bits), m outputs whose data
+ * the operator allocates with optc_rt_alloc. Errors go to optc_rt_fail. Returns 0. */
+typedef int32_t (*optc_library_op)(optc_host *h, const optc_tensor *in, int32_t n, const int64_t *attr, int32_t attrs,
+                                   optc_tensor *out, int32_t m);
 
 /* The generated host program. */
 typedef int32_t (*optc_entry)(optc_host *h);
 
 /* ---- what the compiler writes into an artifact ---- */
 typedef struct optc_io_desc {
-  const char *name;      /* the ONNX name */
-  int32_t kind;          /* 0 tensor, 1 sequence of tensors, 2 optional tensor, 3 optional sequence */
-  optc_dtype dtype;      /* of the tensor or of the sequence's tensors */
-  int32_t rank;          /* -1: not known */
-  const int64_t *dims;   /* >= 0 static; -1 - s: symbol s; INT64_MIN: unknown, unnamed */
+  const char *name;    /* the ONNX name */
+  int32_t kind;        /* 0 tensor, 1 sequence of tensors, 2 optional tensor, 3 optional sequence */
+  optc_dtype dtype;    /* of the tensor or of the sequence's tensors */
+  int32_t rank;        /* -1: not known */
+  const int64_t *dims; /* >= 0 static; -1 - s: symbol s; INT64_MIN: unknown, unnamed */
 } optc_io_desc;
 
 typedef struct optc_model_desc {
-  uint32_t abi;          /* OPTC_DISPATCH_ABI */
-  uint32_t size;         /* sizeof(optc_model_desc) */
+  uint32_t abi;  /* OPTC_DISPATCH_ABI */
+  uint32_t size; /* sizeof(optc_model_desc) */
   const char *name;
-  const char *metadata;  /* JSON */
+  const char *metadata; /* JSON */
   int32_t num_inputs, num_outputs, num_symbols;
   const optc_io_desc *inputs, *outputs;
-  const char *const *symbols;   /* names of dim_params */
-  int64_t arena_bytes;          /* static arena */
-  uint64_t cpu_features;        /* bits the CPU must have, OPTC_CPU_* of optc.h; 0: none */
+  const char *const *symbols; /* names of dim_params */
+  int64_t arena_bytes;        /* static arena */
+  uint64_t cpu_features;      /* bits the CPU must have, OPTC_CPU_* of optc.h; 0: none */
   optc_entry entry;
 } optc_model_desc;
 
