@@ -4,6 +4,10 @@
 start=$SECONDS
 cd "$root" || exit 4
 
+# An interrupted run takes its background step along.
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
+trap 'exit 130' INT TERM
+
 say() { printf '[%4d s] %s\n' $((SECONDS - start)) "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 4; }
 
