@@ -62,10 +62,32 @@ Value sigmoidOf(const ScalarOps &s, Value x) {
   Value one = s.constant(1);
   return s.div(one, s.add(one, call<math::ExpOp>(s, s.neg(x))));
 }
+/// log(1 + x) for x in [0, 1], also where 1 + x rounds: the logarithm of the rounded sum, scaled by what rounding lost.
+Value log1pOf(const ScalarOps &s, Value x) {
+  Value one = s.constant(1), u = s.add(one, x), d = s.sub(u, one);
+  return s.select(s.eq(u, one), x, s.mul(call<math::LogOp>(s, u), s.div(x, d)));
+}
+
+/// exp(x) - 1 without cancellation: a series near zero. Its terms fall below the precision for |x| < limit.
+Value expm1Of(const ScalarOps &s, Value x) {
+  bool wide = s.computeType().isF64();
+  int terms = wide ? 13 : 7;
+  double limit = wide ? 0.25 : 0.3, factor = 1;
+  for (int i = 2; i <= terms; ++i)
+    factor /= i;
+  Value series = s.constant(factor);
+  for (int i = terms; i >= 2; --i) {
+    factor *= i;
+    series = s.add(s.mul(series, x), s.constant(factor));
+  }
+  Value near = s.lt(call<math::AbsFOp>(s, x), s.constant(limit));
+  return s.select(near, s.mul(series, x), s.sub(call<math::ExpOp>(s, x), s.constant(1)));
+}
+
 /// log(1 + exp(x)) without overflow: max(x, 0) + log1p(exp(-|x|)).
 Value softplusOf(const ScalarOps &s, Value x) {
   Value e = call<math::ExpOp>(s, s.neg(call<math::AbsFOp>(s, x)));
-  return s.add(positivePart(s, x), call<math::Log1pOp>(s, e));
+  return s.add(positivePart(s, x), log1pOf(s, e));
 }
 
 Value relu(const ScalarOps &s, Operation *, ValueRange in) { return s.isUnsigned() ? in[0] : positivePart(s, in[0]); }
@@ -92,18 +114,18 @@ Value thresholdedRelu(const ScalarOps &s, Operation *op, ValueRange in) {
   return s.select(s.lt(s.constant(floatAttr(op, "alpha", 1)), in[0]), in[0], s.constant(0));
 }
 Value elu(const ScalarOps &s, Operation *op, ValueRange in) {
-  Value low = s.mul(s.constant(floatAttr(op, "alpha", 1)), call<math::ExpM1Op>(s, in[0]));
+  Value low = s.mul(s.constant(floatAttr(op, "alpha", 1)), expm1Of(s, in[0]));
   return s.select(s.lt(in[0], s.constant(0)), low, in[0]);
 }
 Value celu(const ScalarOps &s, Operation *op, ValueRange in) {
   Value alpha = s.constant(floatAttr(op, "alpha", 1)), zero = s.constant(0);
-  Value low = s.mul(alpha, call<math::ExpM1Op>(s, s.div(in[0], alpha)));
+  Value low = s.mul(alpha, expm1Of(s, s.div(in[0], alpha)));
   return s.add(positivePart(s, in[0]), s.select(s.lt(low, zero), low, zero));
 }
 Value selu(const ScalarOps &s, Operation *op, ValueRange in) {
   Value alpha = s.constant(floatAttr(op, "alpha", 1.67326319217681884765625));
   Value gamma = s.constant(floatAttr(op, "gamma", 1.05070102214813232421875));
-  Value low = s.mul(alpha, call<math::ExpM1Op>(s, in[0]));
+  Value low = s.mul(alpha, expm1Of(s, in[0]));
   return s.mul(gamma, s.select(s.lt(s.constant(0), in[0]), in[0], low));
 }
 Value clampUnit(const ScalarOps &s, Value x) {
