@@ -8,6 +8,7 @@
 // Carried tensors of static size live in one buffer per loop that every iteration's result is copied into.
 //===----------------------------------------------------------------------===//
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/plan/Memory.h"
 #include "optc/passes/plan/Outline.h"
@@ -104,7 +105,7 @@ private:
 } // namespace
 
 int64_t Planner::elementBytes(Type type) {
-  if (isa<kernel::StringType>(type))
+  if (isa<kernel::StringType, onnx::StringType>(type))
     return 16;
   if (auto complex = dyn_cast<ComplexType>(type))
     return 2 * elementBytes(complex.getElementType());
