@@ -145,7 +145,7 @@ static Value coordinate(OpBuilder &b, Location loc, const ResizedAxis &r, String
   if (transform == "asymmetric")
     return f.div(y, r.scale);
   if (transform == "pytorch_half_pixel")
-    return f.select(isOne, c(-0.5), halfPixel);
+    return f.select(IndexMath{b, loc}.eq(r.outSize, IndexMath{b, loc}.c(1)), c(0), halfPixel);
   if (transform == "half_pixel_symmetric") {
     Value adjustment = f.div(f.fromIndex(r.outSize), width);
     return f.add(f.mul(f.div(in, c(2)), f.sub(c(1), adjustment)), halfPixel);
