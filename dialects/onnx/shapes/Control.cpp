@@ -252,7 +252,9 @@ static int64_t entry(const std::optional<SmallVector<int64_t>> &values, unsigned
 
 static LogicalResult inferScan(ShapeContext &ctx) {
   Operation *yield = yieldOf(ctx.op->getRegion(0));
-  int64_t operands = ctx.op->getNumOperands(), scanned = ctx.intAttr("num_scan_inputs", 0), states = operands - scanned;
+  int64_t operands = ctx.op->getNumOperands(), scanned = ctx.intAttr("num_scan_inputs", 0);
+  // Out of range is refused below; the difference must not overflow before.
+  int64_t states = operands - std::clamp<int64_t>(scanned, 0, operands + 1);
   int64_t results = ctx.op->getNumResults();
   if (!yield || scanned < 1 || states < 0 || results < states || yield->getNumOperands() != results ||
       int64_t(yield->getBlock()->getNumArguments()) != operands)
