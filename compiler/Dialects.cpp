@@ -1,6 +1,5 @@
 //===- Dialects.cpp - the dialects and passes of optc, in one place -------===//
 #include "optc/compiler/Dialects.h"
-#include "optc/compiler/import/ExpandFunctions.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -37,6 +36,7 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
 #include "mlir/Transforms/Passes.h"
+#include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/Passes.h"

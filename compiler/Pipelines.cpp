@@ -1,8 +1,5 @@
 //===- Pipelines.cpp - the passes of every phase --------------------------===//
 #include "optc/passes/Pipelines.h"
-#include "optc/compiler/import/ExpandFunctions.h"
-#include "optc/passes/Passes.h"
-#include "optc/passes/lowering/Lowering.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -19,6 +16,9 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "optc/compiler/import/ExpandFunctions.h"
+#include "optc/passes/Passes.h"
+#include "optc/passes/lowering/Lowering.h"
 
 using namespace mlir;
 using namespace optc;
@@ -28,8 +28,8 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createInferShapes());
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createSimplify());
-  pm.addNestedPass<func::FuncOp>(
-      createExpandFunctionsPass([](Operation *op) { return loweringTable().count(op->getName().getStringRef()) != 0; }));
+  pm.addNestedPass<func::FuncOp>(createExpandFunctionsPass(
+      [](Operation *op) { return loweringTable().count(op->getName().getStringRef()) != 0; }));
   pm.addNestedPass<func::FuncOp>(createInferShapes());
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createSimplify());

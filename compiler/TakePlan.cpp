@@ -1,17 +1,17 @@
 //===- TakePlan.cpp - signature and constants of a planned module ---------===//
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Pipelines.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
 #include <climits>
 
 using namespace mlir;
 using namespace optc;
 
-/// The bytes of an attribute in storage form. Bytes that the attribute does not hold as they are stored (splats, bits of
-/// bools) are made in `owned`, an attribute of the same context.
+/// The bytes of an attribute in storage form. Bytes that the attribute does not hold as they are stored (splats, bits
+/// of bools) are made in `owned`, an attribute of the same context.
 static FailureOr<WeightBlob> takeWeight(kernel::WeightOp op) {
   WeightBlob blob;
   blob.offset = op.getOffset();
@@ -49,7 +49,8 @@ static FailureOr<WeightBlob> takeWeight(kernel::WeightOp op) {
   return blob;
 }
 
-static SignatureValue describe(DictionaryAttr attrs, unsigned index, bool isInput, ModelSignature &signature, llvm::StringMap<int64_t> &symbols) {
+static SignatureValue describe(DictionaryAttr attrs, unsigned index, bool isInput, ModelSignature &signature,
+                               llvm::StringMap<int64_t> &symbols) {
   SignatureValue out;
   auto name = attrs.getAs<StringAttr>("onnx.name");
   out.name = name ? name.str() : (isInput ? "input" : "output") + std::to_string(index);
@@ -73,7 +74,8 @@ static SignatureValue describe(DictionaryAttr attrs, unsigned index, bool isInpu
       out.dims.push_back(tensor.getDimSize(i));
       continue;
     }
-    StringRef param = params && i < static_cast<int64_t>(params.size()) ? cast<StringAttr>(params[i]).getValue() : StringRef();
+    StringRef param =
+        params && i < static_cast<int64_t>(params.size()) ? cast<StringAttr>(params[i]).getValue() : StringRef();
     if (param.empty()) {
       out.dims.push_back(INT64_MIN);
       continue;

@@ -6,18 +6,38 @@
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {
-namespace affine { class AffineDialect; }
-namespace arith { class ArithDialect; }
-namespace bufferization { class BufferizationDialect; }
-namespace linalg { class LinalgDialect; }
-namespace math { class MathDialect; }
-namespace memref { class MemRefDialect; }
-namespace scf { class SCFDialect; }
-namespace tensor { class TensorDialect; }
-namespace LLVM { class LLVMDialect; }
+namespace affine {
+class AffineDialect;
+}
+namespace arith {
+class ArithDialect;
+}
+namespace bufferization {
+class BufferizationDialect;
+}
+namespace linalg {
+class LinalgDialect;
+}
+namespace math {
+class MathDialect;
+}
+namespace memref {
+class MemRefDialect;
+}
+namespace scf {
+class SCFDialect;
+}
+namespace tensor {
+class TensorDialect;
+}
+namespace LLVM {
+class LLVMDialect;
+}
 } // namespace mlir
 namespace optc {
-namespace kernel { class KernelDialect; }
+namespace kernel {
+class KernelDialect;
+}
 #define GEN_PASS_DECL
 #include "optc/passes/Passes.h.inc"
 #define GEN_PASS_REGISTRATION

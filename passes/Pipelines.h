@@ -1,9 +1,9 @@
 //===- Pipelines.h - the passes of every phase ----------------------------===//
 #ifndef OPTC_PASSES_PIPELINES_H
 #define OPTC_PASSES_PIPELINES_H
-#include "optc/codegen/object/Model.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "optc/codegen/object/Model.h"
 
 namespace optc {
 
@@ -27,7 +27,8 @@ struct PlannedModel {
   ModelSignature signature;
   std::vector<WeightBlob> weights; ///< point into attributes of the module's context
 };
-/// Takes signature and constants out of a planned module and erases their ops, which the LLVM translation does not know.
+/// Takes signature and constants out of a planned module and erases their ops, which the LLVM translation does not
+/// know.
 mlir::FailureOr<PlannedModel> takePlan(mlir::ModuleOp module);
 
 } // namespace optc

@@ -1,16 +1,16 @@
 //===- ExpandMath.cpp - f32 math functions as straight-line arithmetic ----===//
 //
-// exp, log, tanh and erf without calls and branches, so that loops over them vectorise. NaN, infinities, signed zero and
-// denormals keep their meaning: nothing here converts a float that may be NaN to an integer, and no operation carries
-// fast-math flags except contraction. The rest of `math` and all of f64 go to libm.
+// exp, log, tanh and erf without calls and branches, so that loops over them vectorise. NaN, infinities, signed zero
+// and denormals keep their meaning: nothing here converts a float that may be NaN to an integer, and no operation
+// carries fast-math flags except contraction. The rest of `math` and all of f64 go to libm.
 //
-// Coefficients: near-minimax fits (Lawson's iteration) on the reduced ranges stated below. Errors against the exact value,
-// measured over all floats: exp 1.0 ulp, log 1.0 ulp, tanh 2 ulp, erf 1.3 ulp.
+// Coefficients: near-minimax fits (Lawson's iteration) on the reduced ranges stated below. Errors against the exact
+// value, measured over all floats: exp 1.0 ulp, log 1.0 ulp, tanh 2 ulp, erf 1.3 ulp.
 //===----------------------------------------------------------------------===//
-#include "optc/passes/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "optc/passes/Passes.h"
 
 namespace optc {
 #define GEN_PASS_DEF_EXPANDMATH
@@ -53,7 +53,9 @@ public:
     return sum;
   }
   Value abs(Value x) { return fromBits(andI(bits(x), 0x7fffffff)); }
-  Value copySign(Value magnitude, Value sign) { return fromBits(orI(andI(bits(magnitude), 0x7fffffff), andI(bits(sign), INT32_MIN))); }
+  Value copySign(Value magnitude, Value sign) {
+    return fromBits(orI(andI(bits(magnitude), 0x7fffffff), andI(bits(sign), INT32_MIN)));
+  }
 
 private:
   static arith::FastMathFlags contract() { return arith::FastMathFlags::contract; }
@@ -61,8 +63,8 @@ private:
 
 } // namespace
 
-/// x = n ln2 + r, |r| <= ln2/2; e^x = 2^n (1 + r + r^2 E(r)). n comes from the low bits of x log2(e) + 1.5 * 2^23, which are
-/// defined for NaN, too. 2^n is applied in two halves: the result may be a denormal.
+/// x = n ln2 + r, |r| <= ln2/2; e^x = 2^n (1 + r + r^2 E(r)). n comes from the low bits of x log2(e) + 1.5 * 2^23,
+/// which are defined for NaN, too. 2^n is applied in two halves: the result may be a denormal.
 static Value expandExp(F32 &m, Value x) {
   Value clamped = m.select(m.less(x, m.c(-104.0f)), m.c(-104.0f), x);
   clamped = m.select(m.less(m.c(89.0f), clamped), m.c(89.0f), clamped);
@@ -74,14 +76,16 @@ static Value expandExp(F32 &m, Value x) {
   Value nf = arith::SubFOp::create(m.b, t, magic);
   Value r = m.sub(clamped, m.mul(nf, m.c(0.693359375f)));
   r = m.add(r, m.mul(nf, m.c(2.12194440e-4f)));
-  Value e = m.horner(r, {0.5f, 0.166665181517601f, 0.04166620597243309f, 0.008368887938559055f, 0.0013950485736131668f});
+  Value e =
+      m.horner(r, {0.5f, 0.166665181517601f, 0.04166620597243309f, 0.008368887938559055f, 0.0013950485736131668f});
   Value p = m.add(m.add(m.mul(m.mul(r, r), e), r), m.c(1.0f));
   Value half = m.shr(n, 1), rest = m.subI(n, half);
   auto power = [&](Value k) { return m.fromBits(m.shl(m.addI(k, m.i(127)), 23)); };
   return m.mul(m.mul(p, power(half)), power(rest));
 }
 
-/// x = 2^n f with f in [sqrt(1/2), sqrt(2)); log f = 2s + s z L(z), s = (f-1)/(f+1), z = s^2. Denormals are scaled first.
+/// x = 2^n f with f in [sqrt(1/2), sqrt(2)); log f = 2s + s z L(z), s = (f-1)/(f+1), z = s^2. Denormals are scaled
+/// first.
 static Value expandLog(F32 &m, Value x) {
   Value tiny = m.less(x, m.c(1.17549435e-38f));
   Value scaled = m.select(tiny, m.mul(x, m.c(16777216.0f)), x);
@@ -93,7 +97,8 @@ static Value expandLog(F32 &m, Value x) {
   Value g = m.sub(f, m.c(1.0f));
   Value s = m.div(g, m.add(f, m.c(1.0f)));
   Value z = m.mul(s, s);
-  Value tail = m.mul(m.mul(s, z), m.horner(z, {0.6666666269302368f, 0.4000033438205719f, 0.28537309169769287f, 0.23582154512405396f}));
+  Value tail = m.mul(
+      m.mul(s, z), m.horner(z, {0.6666666269302368f, 0.4000033438205719f, 0.28537309169769287f, 0.23582154512405396f}));
   Value nf = m.toFloat(n);
   // 2s = g - s g, which keeps the rounding error of s out of the leading term.
   Value low = m.add(m.sub(tail, m.mul(s, g)), m.mul(nf, m.c(-2.12194440e-4f)));
@@ -108,7 +113,8 @@ static Value expandLog(F32 &m, Value x) {
 static Value expandTanh(F32 &m, Value x) {
   Value z = m.mul(x, x);
   Value small = m.add(m.mul(m.mul(x, z), m.horner(z, {-0.3333328366279602f, 0.13331490755081177f, -0.05374349653720856f,
-                                                      0.020650578662753105f, -0.005717036779969931f})), x);
+                                                      0.020650578662753105f, -0.005717036779969931f})),
+                      x);
   Value a = m.abs(x);
   Value e = expandExp(m, m.add(a, a));
   Value large = m.copySign(m.sub(m.c(1.0f), m.div(m.c(2.0f), m.add(e, m.c(1.0f)))), x);
@@ -119,12 +125,13 @@ static Value expandTanh(F32 &m, Value x) {
 /// |x| < 0.92: x + x E(x^2); else sign (1 - e^(-t Q(t))), t = min(|x|, 4), fitted to erfc.
 static Value expandErf(F32 &m, Value x) {
   Value z = m.mul(x, x);
-  Value small = m.add(m.mul(x, m.horner(z, {0.12837915122509003f, -0.37612494826316833f, 0.11281802505254745f, -0.02676556631922722f,
-                                            0.00499098002910614f, -0.0005976893589831889f})), x);
+  Value small = m.add(m.mul(x, m.horner(z, {0.12837915122509003f, -0.37612494826316833f, 0.11281802505254745f,
+                                            -0.02676556631922722f, 0.00499098002910614f, -0.0005976893589831889f})),
+                      x);
   Value a = m.abs(x);
   Value t = m.select(m.less(m.c(4.0f), a), m.c(4.0f), a);
-  Value q = m.horner(t, {1.1286410093307495f, 0.6351814866065979f, 0.10618762671947479f, -0.02372019924223423f, 0.0036229256074875593f,
-                         -0.0003180614730808884f, 1.0763360478449613e-05f});
+  Value q = m.horner(t, {1.1286410093307495f, 0.6351814866065979f, 0.10618762671947479f, -0.02372019924223423f,
+                         0.0036229256074875593f, -0.0003180614730808884f, 1.0763360478449613e-05f});
   Value e = expandExp(m, m.mul(m.mul(t, q), m.c(-1.0f)));
   Value large = m.copySign(m.sub(m.c(1.0f), e), x);
   return m.select(m.less(a, m.c(0.92f)), m.select(m.equal(x, m.c(0.0f)), x, small), large);

@@ -1,16 +1,16 @@
 //===- KernelToLLVM.cpp - the kernel dialect becomes LLVM -----------------===//
 //
-// Kernels get a wrapper of the dispatch ABI around their function, which LLVM inlines; the host program's ops become calls of
-// the runtime's services (runtime/dispatch.h). Runs before the stock conversions to LLVM: what it makes is in terms of
-// the LLVM dialect, with index values cast to i64.
+// Kernels get a wrapper of the dispatch ABI around their function, which LLVM inlines; the host program's ops become
+// calls of the runtime's services (runtime/dispatch.h). Runs before the stock conversions to LLVM: what it makes is in
+// terms of the LLVM dialect, with index values cast to i64.
 //===----------------------------------------------------------------------===//
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/passes/Passes.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/Passes.h"
 
 namespace optc {
 #define GEN_PASS_DEF_KERNELTOLLVM
@@ -46,7 +46,9 @@ private:
   Value toI64(Value v) { return v.getType() == i64 ? v : arith::IndexCastOp::create(b, i64, v).getResult(); }
   Value toIndex(Value v) { return arith::IndexCastOp::create(b, b.getIndexType(), v); }
   Value at(Value base, int64_t bytes) {
-    return bytes == 0 ? base : LLVM::GEPOp::create(b, ptr, i8, base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)}).getResult();
+    return bytes == 0
+               ? base
+               : LLVM::GEPOp::create(b, ptr, i8, base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)}).getResult();
   }
   Value load(Type type, Value base, int64_t bytes) { return LLVM::LoadOp::create(b, type, at(base, bytes)); }
   void store(Value v, Value base, int64_t bytes) { LLVM::StoreOp::create(b, v, at(base, bytes)); }
@@ -82,7 +84,8 @@ Value Converter::call(StringRef name, Type result, ValueRange args) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     SmallVector<Type> types(args.getTypes());
-    func = LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(context), types));
+    func = LLVM::LLVMFuncOp::create(
+        b, name, LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(context), types));
     func.setVisibility_(LLVM::Visibility::Hidden);
   }
   auto made = LLVM::CallOp::create(b, func, args);
@@ -93,7 +96,8 @@ Value Converter::global(StringRef name) {
   if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    auto made = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(i8, 0), /*isConstant=*/true, LLVM::Linkage::External, name, Attribute());
+    auto made = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(i8, 0), /*isConstant=*/true, LLVM::Linkage::External,
+                                       name, Attribute());
     made.setVisibility_(LLVM::Visibility::Hidden);
   }
   return LLVM::AddressOfOp::create(b, ptr, name);
@@ -106,7 +110,8 @@ Value Converter::message(StringRef text) {
   {
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(i8, bytes.size()), /*isConstant=*/true, LLVM::Linkage::Private, name, b.getStringAttr(bytes));
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(i8, bytes.size()), /*isConstant=*/true, LLVM::Linkage::Private,
+                           name, b.getStringAttr(bytes));
   }
   return LLVM::AddressOfOp::create(b, ptr, name);
 }
@@ -228,7 +233,8 @@ LogicalResult Converter::convertHostOp(Operation *op) {
         return replace(LLVM::GEPOp::create(b, ptr, i8, base, ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
       })
       .Case([&](kernel::WeightPtrOp o) {
-        return replace(LLVM::GEPOp::create(b, ptr, i8, global("optc_weights"), ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
+        return replace(
+            LLVM::GEPOp::create(b, ptr, i8, global("optc_weights"), ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
       })
       .Case([&](kernel::AllocOp o) { return replace(call("optc_rt_alloc", ptr, {handle, toI64(o.getBytes())})); })
       .Case([&](kernel::LaunchOp o) {
@@ -273,7 +279,9 @@ LogicalResult Converter::convertHostOp(Operation *op) {
         return replace(place);
       })
       .Case([&](kernel::DescribedDataOp o) { return replace(load(ptr, o.getDescriptor(), 0)); })
-      .Case([&](kernel::DescribedDimOp o) { return replace(toIndex(load(i64, o.getDescriptor(), kDimsOffset + 8 * o.getDim()))); })
+      .Case([&](kernel::DescribedDimOp o) {
+        return replace(toIndex(load(i64, o.getDescriptor(), kDimsOffset + 8 * o.getDim())));
+      })
       .Case([&](kernel::LoadOp o) {
         Type type = o.getValue().getType(), stored = storage(type, b);
         Value address = LLVM::GEPOp::create(b, ptr, stored, o.getPtr(), ArrayRef<LLVM::GEPArg>{toI64(o.getIndex())});
@@ -282,7 +290,8 @@ LogicalResult Converter::convertHostOp(Operation *op) {
       })
       .Case([&](kernel::StoreOp o) {
         Value v = o.getValue().getType().isIndex() ? toI64(o.getValue()) : o.getValue();
-        Value address = LLVM::GEPOp::create(b, ptr, v.getType(), o.getPtr(), ArrayRef<LLVM::GEPArg>{toI64(o.getIndex())});
+        Value address =
+            LLVM::GEPOp::create(b, ptr, v.getType(), o.getPtr(), ArrayRef<LLVM::GEPArg>{toI64(o.getIndex())});
         LLVM::StoreOp::create(b, v, address);
         op->erase();
         return success();
@@ -299,7 +308,8 @@ LogicalResult Converter::convertHostOp(Operation *op) {
         op->erase();
         return success();
       })
-      .Default([](Operation *o) { return o->emitError("optc-kernel-to-llvm: no lowering of '") << o->getName() << "'"; });
+      .Default(
+          [](Operation *o) { return o->emitError("optc-kernel-to-llvm: no lowering of '") << o->getName() << "'"; });
 }
 
 LogicalResult Converter::convertHost(func::FuncOp func) {

@@ -1,11 +1,9 @@
 //===- LowerKernels.cpp - kernels on tensors become loops on memrefs ------===//
 //
-// The loop family, which every dispatch can take. Order of the loops: the outermost is the first dimension of the result
-// (tiles are cut from it), the innermost a parallel one along which the result and every input move by one element or stay,
-// when there is one: that is the loop LLVM vectorises. Reductions stay innermost otherwise.
+// The loop family, which every dispatch can take. Order of the loops: the outermost is the first dimension of the
+// result (tiles are cut from it), the innermost a parallel one along which the result and every input move by one
+// element or stay, when there is one: that is the loop LLVM vectorises. Reductions stay innermost otherwise.
 //===----------------------------------------------------------------------===//
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/passes/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -16,6 +14,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/Passes.h"
 
 namespace optc {
 #define GEN_PASS_DEF_LOWERKERNELS
@@ -88,7 +88,8 @@ static void allowReassociation(linalg::GenericOp op) {
     for (Operation *user : acc.getUsers())
       if (auto iface = dyn_cast<arith::ArithFastMathInterface>(user); iface && isa<arith::AddFOp, arith::MulFOp>(user))
         user->setAttr(iface.getFastMathAttrName(),
-                      arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::reassoc | arith::FastMathFlags::contract));
+                      arith::FastMathFlagsAttr::get(op.getContext(),
+                                                    arith::FastMathFlags::reassoc | arith::FastMathFlags::contract));
   }
   // A product that is added to the accumulator may be contracted with the addition.
   op.getBody()->walk([&](arith::MulFOp mul) {

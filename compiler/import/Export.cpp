@@ -303,8 +303,8 @@ bool optc::import::exportModel(ModuleOp module, optc_onnx::ModelProto &model, st
   model.set_doc_string(text("onnx.doc_string"));
   if (auto metadata = module->getAttrOfType<ArrayAttr>("onnx.metadata"))
     for (Attribute pair : metadata)
-      if (auto entry = dyn_cast<ArrayAttr>(pair); entry && entry.size() == 2 && isa<StringAttr>(entry[0]) &&
-                                                  isa<StringAttr>(entry[1])) {
+      if (auto entry = dyn_cast<ArrayAttr>(pair);
+          entry && entry.size() == 2 && isa<StringAttr>(entry[0]) && isa<StringAttr>(entry[1])) {
         auto &prop = *model.add_metadata_props();
         prop.set_key(cast<StringAttr>(entry[0]).str());
         prop.set_value(cast<StringAttr>(entry[1]).str());

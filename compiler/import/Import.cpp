@@ -1,5 +1,6 @@
 //===- Import.cpp - model files, models and graphs ------------------------===//
 #include "optc/compiler/import/Import.h"
+#include "google/protobuf/io/coded_stream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "optc/compiler/import/Importer.h"
@@ -7,7 +8,6 @@
 #include "optc/dialects/onnx/Onnx.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "google/protobuf/io/coded_stream.h"
 
 using namespace mlir;
 using namespace optc;
@@ -27,8 +27,8 @@ const llvm::MemoryBuffer *ImportedFiles::map(StringRef path, std::string &reason
     return buffer.get();
   llvm::sys::fs::file_status status;
   if (std::error_code error = llvm::sys::fs::status(path, status)) {
-    reason = error == std::errc::no_such_file_or_directory ? "does not exist"
-                                                           : "cannot be read (" + error.message() + ")";
+    reason =
+        error == std::errc::no_such_file_or_directory ? "does not exist" : "cannot be read (" + error.message() + ")";
   } else if (status.type() == llvm::sys::fs::file_type::directory_file) {
     reason = "is a directory";
   } else if (status.type() != llvm::sys::fs::file_type::regular_file) {
@@ -114,8 +114,8 @@ Type Importer::type(const TypeProto &proto, std::string &reason, SmallVectorImpl
   }
   if (proto.has_sequence_type() || proto.has_optional_type()) {
     bool isSequence = proto.has_sequence_type();
-    Type element = type(isSequence ? proto.sequence_type().elem_type() : proto.optional_type().elem_type(), reason,
-                        nullptr);
+    Type element =
+        type(isSequence ? proto.sequence_type().elem_type() : proto.optional_type().elem_type(), reason, nullptr);
     if (!element)
       return {};
     // The types check what they may hold; their message is not for users.
@@ -507,8 +507,7 @@ bool Importer::nodes(const google::protobuf::RepeatedPtrField<optc_onnx::NodePro
                      const Frame &frame, const Twine &where) {
   size_t before = problems.count();
   std::vector<std::string> cycle;
-  std::vector<int> order =
-      sortedNodes(list, [&](StringRef name) { return scope.values.count(name) != 0; }, cycle);
+  std::vector<int> order = sortedNodes(list, [&](StringRef name) { return scope.values.count(name) != 0; }, cycle);
   if (!cycle.empty()) {
     std::vector<std::string> names;
     for (const std::string &name : cycle)

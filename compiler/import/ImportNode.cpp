@@ -72,11 +72,11 @@ void Importer::node(const NodeProto &proto, Scope &scope, const Frame &frame) {
   Node node;
   size_t before = problems.count();
   resolve(proto, frame, node);
-  Location loc = NameLoc::get(
-      builder.getStringAttr(!node.name.empty()                                   ? node.name
-                            : !node.outputs.empty() && !node.outputs[0].empty() ? node.outputs[0]
-                            : !node.op.empty()                                   ? node.op
-                                                                                 : "node"));
+  Location loc =
+      NameLoc::get(builder.getStringAttr(!node.name.empty()                                  ? node.name
+                                         : !node.outputs.empty() && !node.outputs[0].empty() ? node.outputs[0]
+                                         : !node.op.empty()                                  ? node.op
+                                                                                             : "node"));
   if (frame.location)
     loc = NameLoc::get(cast<NameLoc>(loc).getName(), *frame.location);
 
@@ -112,8 +112,8 @@ void Importer::node(const NodeProto &proto, Scope &scope, const Frame &frame) {
           if (visible.size() < 10000)
             visible.push_back(entry.getKey());
       llvm::sort(visible);
-      problems.add(where + " uses the value " + quoted(input) + ", which nothing defines" +
-                   didYouMean(input, visible) + ".");
+      problems.add(where + " uses the value " + quoted(input) + ", which nothing defines" + didYouMean(input, visible) +
+                   ".");
     }
   }
   if (function != functions.end()) {
@@ -476,8 +476,8 @@ bool Importer::subgraph(const GraphProto &graph, const OpInfo &info, StringRef a
       continue;
     }
     if (declared && !joinTypes(argument, declared))
-      problems.add(where + ": input " + quoted(input.name()) + " of its subgraph " + quoted(attr) +
-                   " is declared as " + typeName(declared) + ", but gets " + typeName(argument) + ".");
+      problems.add(where + ": input " + quoted(input.name()) + " of its subgraph " + quoted(attr) + " is declared as " +
+                   typeName(declared) + ", but gets " + typeName(argument) + ".");
     Location loc = NameLoc::get(builder.getStringAttr(input.name()));
     if (!define(scope, input.name(), block->addArgument(argument, loc)))
       problems.add(where + ": its subgraph " + quoted(attr) + " has two inputs called " + quoted(input.name()) + ".");

@@ -59,7 +59,8 @@ private:
   bool initializers(const optc_onnx::GraphProto &graph, Scope &scope, const llvm::StringSet<> &skip);
   bool nodes(const google::protobuf::RepeatedPtrField<optc_onnx::NodeProto> &nodes, Scope &scope, const Frame &frame,
              const llvm::Twine &where);
-  mlir::Type type(const optc_onnx::TypeProto &proto, std::string &reason, llvm::SmallVectorImpl<mlir::Attribute> *params);
+  mlir::Type type(const optc_onnx::TypeProto &proto, std::string &reason,
+                  llvm::SmallVectorImpl<mlir::Attribute> *params);
   mlir::Type inputType(const optc_onnx::ValueInfoProto &info, llvm::SmallVectorImpl<mlir::Attribute> &params);
   void opsetsOf(const google::protobuf::RepeatedPtrField<optc_onnx::OperatorSetIdProto> &imports, Opsets &opsets);
   void metadata(const optc_onnx::ModelProto &model, mlir::ModuleOp module);
@@ -108,13 +109,11 @@ private:
   uint64_t fresh = 0;
 };
 
-/// Types of the results of a node in its newest form, by ONNX position, null for absent ones. `yields` are the types that
-/// its subgraphs end in. False
-/// with a clause when the element type of one cannot be told.
+/// Types of the results of a node in its newest form, by ONNX position, null for absent ones. `yields` are the types
+/// that its subgraphs end in. False with a clause when the element type of one cannot be told.
 bool resultTypes(const Node &node, const onnx::OpInfo &info, llvm::ArrayRef<mlir::Value> operands,
                  llvm::ArrayRef<std::vector<mlir::Type>> yields, llvm::ArrayRef<mlir::NamedAttribute> attributes,
-                 mlir::MLIRContext &ctx,
-                 llvm::SmallVectorImpl<mlir::Type> &types, std::string &reason);
+                 mlir::MLIRContext &ctx, llvm::SmallVectorImpl<mlir::Type> &types, std::string &reason);
 
 /// What is common to two types: an unknown size where sizes differ, an unknown rank where ranks do. Null when the kinds
 /// or element types differ.

@@ -58,8 +58,7 @@ const char *optc::import::kindName(optc_onnx::AttributeProto_AttributeType kind)
 }
 
 namespace {
-template <typename Visit>
-void forEachGraph(const NodeProto &node, Visit visit) {
+template <typename Visit> void forEachGraph(const NodeProto &node, Visit visit) {
   for (const AttributeProto &a : node.attribute()) {
     if (a.has_g())
       visit(a.g());
@@ -99,8 +98,7 @@ void optc::import::freeNames(const GraphProto &graph, std::vector<std::string> &
 }
 
 std::vector<int> optc::import::sortedNodes(const google::protobuf::RepeatedPtrField<NodeProto> &nodes,
-                                           function_ref<bool(StringRef)> isDefined,
-                                           std::vector<std::string> &cycle) {
+                                           function_ref<bool(StringRef)> isDefined, std::vector<std::string> &cycle) {
   const int count = nodes.size();
   StringMap<int> producer;
   for (int i = 0; i < count; ++i)

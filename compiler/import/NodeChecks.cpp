@@ -17,8 +17,8 @@ static std::string domainName(StringRef domain) { return quoted(domain.empty() ?
 void Importer::unknownOperator(const Node &node, int64_t opset, const std::string &where) {
   std::vector<int> versions = schemas.versions(node.domain, node.op);
   if (!versions.empty() && versions.front() > opset) {
-    problems.add(where + ": " + quoted(node.op) + " of the domain " + domainName(node.domain) +
-                 " exists since opset " + Twine(versions.front()) + ", but the model uses opset " + Twine(opset) +
+    problems.add(where + ": " + quoted(node.op) + " of the domain " + domainName(node.domain) + " exists since opset " +
+                 Twine(versions.front()) + ", but the model uses opset " + Twine(opset) +
                  "; export it with a newer opset.");
     return;
   }
@@ -35,13 +35,12 @@ void Importer::unknownOperator(const Node &node, int64_t opset, const std::strin
   for (const auto &entry : functions)
     near.push_back(entry.second->name());
   if (!knownDomain)
-    problems.add(where + ": optc knows no operators of the domain " + domainName(node.domain) + ", so it cannot import " +
-                 quoted(node.op) + elsewhere +
+    problems.add(where + ": optc knows no operators of the domain " + domainName(node.domain) +
+                 ", so it cannot import " + quoted(node.op) + elsewhere +
                  "; replace it, or give the model a function of that name and domain.");
   else
     problems.add(where + ": " + quoted(node.op) + " is not an operator of the domain " + domainName(node.domain) +
-                 didYouMean(node.op, near) + elsewhere +
-                 "; replace it, or give the model a function of that name.");
+                 didYouMean(node.op, near) + elsewhere + "; replace it, or give the model a function of that name.");
 }
 
 /// Sentences about the numbers of inputs and outputs, the same for all domains.
@@ -50,7 +49,7 @@ static void checkCounts(const Node &node, int minInputs, int maxInputs, int minO
   auto check = [&](const char *what, int count, int least, int most) {
     if (count >= least && count <= most)
       return;
-    std::string range = least == most     ? std::to_string(least)
+    std::string range = least == most   ? std::to_string(least)
                         : count < least ? "at least " + std::to_string(least)
                                         : "at most " + std::to_string(most);
     problems.add(where + " has " + Twine(count) + " " + what + " where its operator takes " + range + ".");
@@ -115,16 +114,26 @@ bool Importer::check(const Node &node, int64_t opset, const std::string &where) 
 /// The kinds of OpTable.h as ONNX numbers them.
 static optc_onnx::AttributeProto_AttributeType protoKind(AttrKind kind) {
   switch (kind) {
-  case AttrKind::Int: return AttributeProto::INT;
-  case AttrKind::Float: return AttributeProto::FLOAT;
-  case AttrKind::String: return AttributeProto::STRING;
-  case AttrKind::Ints: return AttributeProto::INTS;
-  case AttrKind::Floats: return AttributeProto::FLOATS;
-  case AttrKind::Strings: return AttributeProto::STRINGS;
-  case AttrKind::Tensor: return AttributeProto::TENSOR;
-  case AttrKind::SparseTensor: return AttributeProto::SPARSE_TENSOR;
-  case AttrKind::Graph: return AttributeProto::GRAPH;
-  case AttrKind::Type: return AttributeProto::TYPE_PROTO;
+  case AttrKind::Int:
+    return AttributeProto::INT;
+  case AttrKind::Float:
+    return AttributeProto::FLOAT;
+  case AttrKind::String:
+    return AttributeProto::STRING;
+  case AttrKind::Ints:
+    return AttributeProto::INTS;
+  case AttrKind::Floats:
+    return AttributeProto::FLOATS;
+  case AttrKind::Strings:
+    return AttributeProto::STRINGS;
+  case AttrKind::Tensor:
+    return AttributeProto::TENSOR;
+  case AttrKind::SparseTensor:
+    return AttributeProto::SPARSE_TENSOR;
+  case AttrKind::Graph:
+    return AttributeProto::GRAPH;
+  case AttrKind::Type:
+    return AttributeProto::TYPE_PROTO;
   }
   return AttributeProto::UNDEFINED;
 }

@@ -15,8 +15,8 @@ using optc_onnx::TensorProto;
 
 namespace {
 
-/// How an element type is stored: bits of an element in raw_data, the field for typed elements, the bits of one entry of
-/// that field that count, and how many entries an element takes there.
+/// How an element type is stored: bits of an element in raw_data, the field for typed elements, the bits of one entry
+/// of that field that count, and how many entries an element takes there.
 struct Storage {
   int bits;
   int field;
@@ -58,12 +58,18 @@ const Storage storages[] = {
 
 const char *fieldName(int field) {
   switch (field) {
-  case FloatData: return "float_data";
-  case Int32Data: return "int32_data";
-  case Int64Data: return "int64_data";
-  case RawData: return "raw_data";
-  case DoubleData: return "double_data";
-  default: return "uint64_data";
+  case FloatData:
+    return "float_data";
+  case Int32Data:
+    return "int32_data";
+  case Int64Data:
+    return "int64_data";
+  case RawData:
+    return "raw_data";
+  case DoubleData:
+    return "double_data";
+  default:
+    return "uint64_data";
   }
 }
 
@@ -77,8 +83,7 @@ uint64_t optc::import::packedBytes(int dataType, uint64_t elements) {
   return bits % 8 ? (elements * bits + 7) / 8 : elements * (bits / 8);
 }
 
-RankedTensorType optc::import::tensorType(MLIRContext &ctx, int dataType, ArrayRef<int64_t> dims,
-                                          std::string &reason) {
+RankedTensorType optc::import::tensorType(MLIRContext &ctx, int dataType, ArrayRef<int64_t> dims, std::string &reason) {
   Type element = optc::onnx::elementTypeOf(&ctx, dataType);
   if (!element) {
     reason = dataType == 0 ? "has no element type"
@@ -193,7 +198,8 @@ bool TensorReader::typed(const TensorProto &t, const Payload *payload, uint64_t 
   } else {
     for (const PayloadChunk &chunk : *payload) {
       // A number takes a byte at least, so the result is at most eight times as long.
-      if (chunk.bytes.size() > caps.convertedBytes / 8 - std::min<uint64_t>(bytes.size() / 8, caps.convertedBytes / 8)) {
+      if (chunk.bytes.size() >
+          caps.convertedBytes / 8 - std::min<uint64_t>(bytes.size() / 8, caps.convertedBytes / 8)) {
         reason = "has too many typed elements; store them as raw_data";
         return false;
       }
@@ -207,12 +213,12 @@ bool TensorReader::typed(const TensorProto &t, const Payload *payload, uint64_t 
     data.own(std::move(bytes));
   uint64_t entryBytes = (storage.entryBits + 7) / 8;
   uint64_t got = data.bytes.size() / entryBytes;
-  uint64_t expected = storage.bits == 4 || storage.bits == 2 ? packedBytes(t.data_type(), elements)
-                                                             : elements * storage.entries;
+  uint64_t expected =
+      storage.bits == 4 || storage.bits == 2 ? packedBytes(t.data_type(), elements) : elements * storage.entries;
   if (data.bytes.size() % entryBytes || got != expected) {
-    reason = ("has " + Twine(got) + " entries in " + fieldName(storage.field) + " where its shape needs " +
-              Twine(expected))
-                 .str();
+    reason =
+        ("has " + Twine(got) + " entries in " + fieldName(storage.field) + " where its shape needs " + Twine(expected))
+            .str();
     return false;
   }
   if (storage.bits == 6) {
@@ -358,8 +364,8 @@ bool TensorReader::read(const TensorProto &t, TensorData &data, std::string &rea
         data.own(t.raw_data());
       }
       if (data.bytes.size() != size) {
-        reason = ("has " + Twine(data.bytes.size()) + " bytes of data where its type and shape need " + Twine(size))
-                     .str();
+        reason =
+            ("has " + Twine(data.bytes.size()) + " bytes of data where its type and shape need " + Twine(size)).str();
         return false;
       }
     } else if (!typed(t, payload, elements, data, reason)) {
@@ -429,8 +435,7 @@ ElementsAttr TensorReader::attribute(TensorData &data) {
       alignment *= 2;
     AsmResourceBlob blob = data.mapped ? UnmanagedAsmResourceBlob::allocateWithAlign(bytes, alignment)
                                        : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, false);
-    return DenseResourceElementsAttr::get(data.type,
-                                          interface.insert(name, std::move(blob)));
+    return DenseResourceElementsAttr::get(data.type, interface.insert(name, std::move(blob)));
   }
 }
 
@@ -469,7 +474,8 @@ ElementsAttr TensorReader::attribute(const SparseTensorProto &t, std::string &re
   uint64_t rank = dims.size(), count = values.bytes.size() / width;
   bool linear = indices.type.getRank() == 1;
   if (t.indices().data_type() != TensorProto::INT64 || values.type.getRank() != 1 ||
-      indices.type.getShape() != (linear ? ArrayRef<int64_t>{int64_t(count)} : ArrayRef<int64_t>{int64_t(count), int64_t(rank)}))
+      indices.type.getShape() !=
+          (linear ? ArrayRef<int64_t>{int64_t(count)} : ArrayRef<int64_t>{int64_t(count), int64_t(rank)}))
     return fail("is a sparse tensor whose indices do not fit its values: int64 [" + Twine(count) + "] or [" +
                 Twine(count) + ", " + Twine(rank) + "] is needed");
   std::string bytes(elements * width, '\0');
@@ -479,13 +485,13 @@ ElementsAttr TensorReader::attribute(const SparseTensorProto &t, std::string &re
     for (uint64_t d = 0; !linear && d < rank; ++d) {
       uint64_t index = indexAt(i * rank + d);
       if (index >= static_cast<uint64_t>(dims[d]))
-        return fail("is a sparse tensor with the index " + Twine(static_cast<int64_t>(index)) + " on axis " +
-                    Twine(d) + " of size " + Twine(dims[d]));
+        return fail("is a sparse tensor with the index " + Twine(static_cast<int64_t>(index)) + " on axis " + Twine(d) +
+                    " of size " + Twine(dims[d]));
       at = at * dims[d] + index;
     }
     if (at >= elements)
-      return fail("is a sparse tensor with the index " + Twine(static_cast<int64_t>(at)) + " among " +
-                  Twine(elements) + " elements");
+      return fail("is a sparse tensor with the index " + Twine(static_cast<int64_t>(at)) + " among " + Twine(elements) +
+                  " elements");
     std::copy_n(values.bytes.data() + i * width, width, bytes.data() + at * width);
   }
   dense.own(std::move(bytes));

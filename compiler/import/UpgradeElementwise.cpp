@@ -118,14 +118,15 @@ void dropoutInference(Upgrade &u) {
   }
 }
 
-
 const UpgradeRule rules[] = {
-    {"Add", 7, alignedBroadcast},     {"Sub", 7, alignedBroadcast},  {"Mul", 7, alignedBroadcast},
-    {"Div", 7, alignedBroadcast},     {"Pow", 7, alignedBroadcast},  {"And", 7, alignedBroadcast},
-    {"Or", 7, alignedBroadcast},      {"Xor", 7, alignedBroadcast},  {"Equal", 7, alignedBroadcast},
-    {"Greater", 7, alignedBroadcast}, {"Less", 7, alignedBroadcast}, {"PRelu", 7, channelSlope},
-    {"Cast", 6, namedType},           {"Clip", 11, clipBounds},      {"Selu", 6, seluConstants},
-    {"Dropout", 12, dropoutInference},
+    {"Add", 7, alignedBroadcast},   {"Sub", 7, alignedBroadcast},
+    {"Mul", 7, alignedBroadcast},   {"Div", 7, alignedBroadcast},
+    {"Pow", 7, alignedBroadcast},   {"And", 7, alignedBroadcast},
+    {"Or", 7, alignedBroadcast},    {"Xor", 7, alignedBroadcast},
+    {"Equal", 7, alignedBroadcast}, {"Greater", 7, alignedBroadcast},
+    {"Less", 7, alignedBroadcast},  {"PRelu", 7, channelSlope},
+    {"Cast", 6, namedType},         {"Clip", 11, clipBounds},
+    {"Selu", 6, seluConstants},     {"Dropout", 12, dropoutInference},
 };
 
 } // namespace

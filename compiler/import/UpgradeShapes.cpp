@@ -14,8 +14,7 @@ namespace {
 constexpr int always = 1000;
 
 /// An attribute of integers became the input at a position.
-template <int Position>
-void intsToInput(Upgrade &u, const char *attr) {
+template <int Position> void intsToInput(Upgrade &u, const char *attr) {
   auto values = u.intsAttr(attr);
   u.drop(attr);
   if (values)

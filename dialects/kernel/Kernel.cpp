@@ -52,8 +52,8 @@ void DispatchOp::build(OpBuilder &builder, OperationState &state, StringRef labe
 
 LogicalResult DispatchOp::verify() {
   if (countDynamicDims(getResultTypes()) != static_cast<int64_t>(getResultDims().size()))
-    return emitOpError("has ") << getResultDims().size() << " result dims for "
-                               << countDynamicDims(getResultTypes()) << " dynamic dimensions";
+    return emitOpError("has ") << getResultDims().size() << " result dims for " << countDynamicDims(getResultTypes())
+                               << " dynamic dimensions";
   Block &block = getBody().front();
   if (TypeRange(block.getArgumentTypes()) != TypeRange(getResultTypes()))
     return emitOpError("needs one destination per result, of its type");
@@ -65,8 +65,8 @@ LogicalResult DispatchOp::verify() {
 
 LogicalResult ViewOp::verify() {
   if (countDynamicDims(getResult().getType()) != static_cast<int64_t>(getDims().size()))
-    return emitOpError("has ") << getDims().size() << " dims for "
-                               << countDynamicDims(getResult().getType()) << " dynamic dimensions";
+    return emitOpError("has ") << getDims().size() << " dims for " << countDynamicDims(getResult().getType())
+                               << " dynamic dimensions";
   auto source = cast<RankedTensorType>(getSource().getType()), result = cast<RankedTensorType>(getResult().getType());
   if (source.getElementType() != result.getElementType())
     return emitOpError("cannot change the element type");

@@ -62,9 +62,7 @@ Dim DimTable::intern(DimKind kind, int64_t value, Value tensor, Dim lhs, Dim rhs
 
 Dim DimTable::constant(int64_t value) { return intern(DimKind::Const, value, Value(), nullptr, nullptr); }
 Dim DimTable::leaf(Value tensor, int64_t axis) { return intern(DimKind::Leaf, axis, tensor, nullptr, nullptr); }
-Dim DimTable::element(Value tensor, int64_t index) {
-  return intern(DimKind::Element, index, tensor, nullptr, nullptr);
-}
+Dim DimTable::element(Value tensor, int64_t index) { return intern(DimKind::Element, index, tensor, nullptr, nullptr); }
 Dim DimTable::make(DimKind kind, Dim lhs, Dim rhs) { return intern(kind, 0, Value(), lhs, rhs); }
 
 //===----------------------------------------------------------------------===//

@@ -37,9 +37,9 @@ struct DimNode {
   int64_t value = 0;  ///< Const: the value; Leaf: the axis; Element: the index
   mlir::Value tensor; ///< Leaf, Element
   Dim lhs = nullptr, rhs = nullptr;
-  unsigned id = 0;    ///< order of creation
-  unsigned depth = 0; ///< of the expression
-  unsigned size = 1;  ///< parts of the expression, counted up to 1000
+  unsigned id = 0;            ///< order of creation
+  unsigned depth = 0;         ///< of the expression
+  unsigned size = 1;          ///< parts of the expression, counted up to 1000
   bool dataDependent = false; ///< mentions an Element
   bool nonNegative = false;   ///< can be shown to be at least 0
 

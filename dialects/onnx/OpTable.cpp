@@ -151,15 +151,15 @@ static unsigned positions(ArrayRef<ValueInfo> formal, Attribute segmentAttr, uns
 
 Value optc::onnx::operand(Operation *op, unsigned i) {
   const OpInfo *info = infoFor(op);
-  int index = present(info ? info->inputs : ArrayRef<ValueInfo>(), op->getAttr("operandSegmentSizes"),
-                      op->getNumOperands(), i);
+  int index =
+      present(info ? info->inputs : ArrayRef<ValueInfo>(), op->getAttr("operandSegmentSizes"), op->getNumOperands(), i);
   return index < 0 ? Value() : op->getOperand(index);
 }
 
 Value optc::onnx::result(Operation *op, unsigned i) {
   const OpInfo *info = infoFor(op);
-  int index = present(info ? info->outputs : ArrayRef<ValueInfo>(), op->getAttr("resultSegmentSizes"),
-                      op->getNumResults(), i);
+  int index =
+      present(info ? info->outputs : ArrayRef<ValueInfo>(), op->getAttr("resultSegmentSizes"), op->getNumResults(), i);
   return index < 0 ? Value() : op->getResult(index);
 }
 

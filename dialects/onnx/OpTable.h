@@ -54,8 +54,9 @@ const OpInfo *lookupOp(llvm::StringRef domain, llvm::StringRef name);
 const OpInfo *infoFor(mlir::Operation *op);
 const OpInfo *infoFor(llvm::StringRef mlirName);
 
-/// Fills the state of an op whose name is set. Operands and result types stand in the order of the schema, null for absent optional ones; trailing
-/// ones may be left out. Its regions are empty. Fails when the numbers do not fit the schema.
+/// Fills the state of an op whose name is set. Operands and result types stand in the order of the schema, null for
+/// absent optional ones; trailing ones may be left out. Its regions are empty. Fails when the numbers do not fit the
+/// schema.
 mlir::LogicalResult fillState(mlir::OperationState &state, llvm::ArrayRef<mlir::Type> resultTypes,
                               llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
 /// Makes an op, see fillState. Null when the numbers do not fit the schema.

@@ -22,18 +22,11 @@ struct DataType {
   const char *name;
   Type (*make)(MLIRContext *);
 };
-template <unsigned Width, IntegerType::SignednessSemantics Sign>
-Type integer(MLIRContext *ctx) {
+template <unsigned Width, IntegerType::SignednessSemantics Sign> Type integer(MLIRContext *ctx) {
   return IntegerType::get(ctx, Width, Sign);
 }
-template <typename T>
-Type plain(MLIRContext *ctx) {
-  return T::get(ctx);
-}
-template <typename T>
-Type complex(MLIRContext *ctx) {
-  return ComplexType::get(T::get(ctx));
-}
+template <typename T> Type plain(MLIRContext *ctx) { return T::get(ctx); }
+template <typename T> Type complex(MLIRContext *ctx) { return ComplexType::get(T::get(ctx)); }
 constexpr auto Signed = IntegerType::Signless;
 constexpr auto Unsigned = IntegerType::Unsigned;
 

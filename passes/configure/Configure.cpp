@@ -1,11 +1,11 @@
 //===- Configure.cpp - choose a strategy for every dispatch ---------------===//
 //
-// The loop family takes everything. A dispatch whose structured ops all iterate over the first dimension of their result in
-// parallel is cut into tiles along it; sequential loops are one tile.
+// The loop family takes everything. A dispatch whose structured ops all iterate over the first dimension of their
+// result in parallel is cut into tiles along it; sequential loops are one tile.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/passes/Passes.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace optc {
 #define GEN_PASS_DEF_CONFIGURE
@@ -65,7 +65,8 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
       }
       if (work > 0)
         tile = std::max<int64_t>(1, kTileIterations / work);
-      dispatch.setStrategyAttr(kernel::StrategyAttr::get(&getContext(), b.getStringAttr(family), tile, 0, b.getStringAttr(reason)));
+      dispatch.setStrategyAttr(
+          kernel::StrategyAttr::get(&getContext(), b.getStringAttr(family), tile, 0, b.getStringAttr(reason)));
     });
   }
 };

@@ -8,10 +8,10 @@
 //
 // A linalg.fill that initialises the op moves along, and an initial value that is real data is copied first.
 //===----------------------------------------------------------------------===//
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/passes/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/Passes.h"
 
 namespace optc {
 #define GEN_PASS_DEF_FORMDISPATCHES

@@ -1,10 +1,10 @@
 //===- FuseElementwise.cpp - fuse chains of elementwise ops ---------------===//
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/passes/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/Passes.h"
 
 namespace optc {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -16,8 +16,8 @@ using namespace mlir;
 /// Repeating a producer is worth it when its body does no more than this many operations.
 static constexpr int64_t kCheapBodyOps = 2;
 
-/// A producer may go into its consumer when nothing is computed twice, or when that costs next to nothing. A consumer that
-/// reduces or broadcasts would evaluate the producer once per iteration, not once per element.
+/// A producer may go into its consumer when nothing is computed twice, or when that costs next to nothing. A consumer
+/// that reduces or broadcasts would evaluate the producer once per iteration, not once per element.
 static bool isProfitable(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());

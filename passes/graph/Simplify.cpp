@@ -4,13 +4,13 @@
 // erased while the shapes of a round are in use: a new value at the address of an erased one would inherit its shape.
 //
 //===----------------------------------------------------------------------===//
-#include "optc/dialects/onnx/Onnx.h"
-#include "optc/dialects/onnx/Shape.h"
-#include "optc/passes/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "optc/dialects/onnx/Onnx.h"
+#include "optc/dialects/onnx/Shape.h"
+#include "optc/passes/Passes.h"
 
 using namespace mlir;
 
@@ -117,9 +117,7 @@ static Value pad(Operation *op, Round &round) {
   return pads && llvm::all_of(*pads, [](int64_t p) { return p == 0; }) ? op->getOperand(0) : Value();
 }
 
-static Value split(Operation *op, Round &round) {
-  return op->getNumResults() == 1 ? sameShape(op, round) : Value();
-}
+static Value split(Operation *op, Round &round) { return op->getNumResults() == 1 ? sameShape(op, round) : Value(); }
 
 static Value getElement(Operation *op, Round &round) {
   return isa_and_nonnull<onnx::OptType>(round.table.get(op->getOperand(0)).type) ? Value() : op->getOperand(0);
@@ -165,9 +163,9 @@ static Value reshape(Operation *op, Round &round) {
     shape = round.vector(op->getLoc(), *absolute);
     allowZero = 1;
   }
-  Operation *merged = onnx::createOp(round.builder, op->getLoc(), "Reshape", {source, shape},
-                                     {op->getResult(0).getType()},
-                                     round.builder.getNamedAttr("allowzero", round.builder.getI64IntegerAttr(allowZero)));
+  Operation *merged =
+      onnx::createOp(round.builder, op->getLoc(), "Reshape", {source, shape}, {op->getResult(0).getType()},
+                     round.builder.getNamedAttr("allowzero", round.builder.getI64IntegerAttr(allowZero)));
   return merged->getResult(0);
 }
 
@@ -198,9 +196,9 @@ static Value transpose(Operation *op, Round &round) {
     both.push_back((*first)[p]);
   if (llvm::equal(both, llvm::seq<int64_t>(0, both.size())))
     return inner->getOperand(0);
-  Operation *merged = onnx::createOp(round.builder, op->getLoc(), "Transpose", {inner->getOperand(0)},
-                                     {op->getResult(0).getType()},
-                                     round.builder.getNamedAttr("perm", round.builder.getDenseI64ArrayAttr(both)));
+  Operation *merged =
+      onnx::createOp(round.builder, op->getLoc(), "Transpose", {inner->getOperand(0)}, {op->getResult(0).getType()},
+                     round.builder.getNamedAttr("perm", round.builder.getDenseI64ArrayAttr(both)));
   return merged->getResult(0);
 }
 
@@ -233,14 +231,29 @@ static Value gemm(Operation *op, Round &round) {
 
 static const llvm::StringMap<Rewrite> &rewrites() {
   static const llvm::StringMap<Rewrite> table = {
-      {"onnx.Identity", identity},         {"onnx.Dropout", dropout},      {"onnx.Reshape", reshape},
-      {"onnx.Flatten", sameShape},         {"onnx.Squeeze", sameShape},    {"onnx.Unsqueeze", sameShape},
-      {"onnx.Expand", sameShape},          {"onnx.Tile", sameShape},       {"onnx.Slice", slice},
-      {"onnx.Pad", pad},                   {"onnx.Split", split},          {"onnx.Transpose", transpose},
-      {"onnx.Gemm", gemm},                 {"onnx.Cast", sameType},        {"onnx.CastLike", sameType},
-      {"onnx.BitCast", sameType},          {"onnx.Concat", onlyInput},     {"onnx.Sum", onlyInput},
-      {"onnx.Mean", onlyInput},            {"onnx.Max", onlyInput},        {"onnx.Min", onlyInput},
-      {"onnx.Clip", onlyInput},            {"onnx.OptionalGetElement", getElement},
+      {"onnx.Identity", identity},
+      {"onnx.Dropout", dropout},
+      {"onnx.Reshape", reshape},
+      {"onnx.Flatten", sameShape},
+      {"onnx.Squeeze", sameShape},
+      {"onnx.Unsqueeze", sameShape},
+      {"onnx.Expand", sameShape},
+      {"onnx.Tile", sameShape},
+      {"onnx.Slice", slice},
+      {"onnx.Pad", pad},
+      {"onnx.Split", split},
+      {"onnx.Transpose", transpose},
+      {"onnx.Gemm", gemm},
+      {"onnx.Cast", sameType},
+      {"onnx.CastLike", sameType},
+      {"onnx.BitCast", sameType},
+      {"onnx.Concat", onlyInput},
+      {"onnx.Sum", onlyInput},
+      {"onnx.Mean", onlyInput},
+      {"onnx.Max", onlyInput},
+      {"onnx.Min", onlyInput},
+      {"onnx.Clip", onlyInput},
+      {"onnx.OptionalGetElement", getElement},
   };
   return table;
 }

@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace optc;
 
-/// grid[n, spatial..., i] = the sum over j of theta[n, i, j] * (x, y(, z), 1)[j] for positions in [-1, 1]. Its function body
-/// computes the same through a dozen operators whose shapes depend on `size`.
+/// grid[n, spatial..., i] = the sum over j of theta[n, i, j] * (x, y(, z), 1)[j] for positions in [-1, 1]. Its function
+/// body computes the same through a dozen operators whose shapes depend on `size`.
 static LogicalResult lowerAffineGrid(Operation *op, Lowering &l) {
   auto affine = cast<onnx::AffineGridOp>(op);
   Lowering::Input theta = l.input(affine.getTheta());
@@ -21,7 +21,8 @@ static LogicalResult lowerAffineGrid(Operation *op, Lowering &l) {
       l.bind(out[i], i + 1 == out.size() ? l.constIndex(rank) : l.hostIndex(affine.getSize(), i == 0 ? 0 : i + 1));
   requireEqual(l, theta.dims[0], out[0], "theta and size have different batch sizes");
   requireEqual(l, theta.dims[1], constDim(l, rank), "theta has another number of rows than size has spatial axes");
-  requireEqual(l, theta.dims[2], constDim(l, rank + 1), "theta has another number of columns than size has spatial axes");
+  requireEqual(l, theta.dims[2], constDim(l, rank + 1),
+               "theta has another number of columns than size has spatial axes");
   bool alignCorners = affine.getAlignCorners() != 0;
   SmallVector<Value> sizes = l.indices(ArrayRef(out).slice(1, rank));
   Type elem = theta.elem, work = accumulatorOf(elem);

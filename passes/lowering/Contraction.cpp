@@ -47,10 +47,10 @@ ContractBody optc::multiplyAdd(Type aElem, Type bElem, Type accElem) {
 Value optc::convertElements(Lowering &l, Value lowered, Type from, Type to, ArrayRef<Dim> dims) {
   if (from == to)
     return lowered;
-  return l.elementwise(Lowering::Input{lowered, from, llvm::to_vector(dims)}, to, dims,
-                       [&](OpBuilder &b, Location loc, ValueRange in) {
-                         return Lowering::computeType(from) == Lowering::computeType(to) ? in[0] : castScalar(b, loc, in[0], from, to);
-                       });
+  return l.elementwise(
+      Lowering::Input{lowered, from, llvm::to_vector(dims)}, to, dims, [&](OpBuilder &b, Location loc, ValueRange in) {
+        return Lowering::computeType(from) == Lowering::computeType(to) ? in[0] : castScalar(b, loc, in[0], from, to);
+      });
 }
 
 namespace {
@@ -95,9 +95,11 @@ static Batch alignBatch(Lowering &l, Lowering::Input in, size_t matrixAxes, Arra
   return result;
 }
 
-Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lowering::Input b, Type outElem, SmallVector<Dim> outDims) {
+Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lowering::Input b, Type outElem,
+                          SmallVector<Dim> outDims) {
   Type accElem = accumulatorOf(outElem);
-  requireEqual(l, a.dims.back(), b.dims[b.dims.size() - (b.dims.size() > 1 ? 2 : 1)], "the inner sizes of the product differ");
+  requireEqual(l, a.dims.back(), b.dims[b.dims.size() - (b.dims.size() > 1 ? 2 : 1)],
+               "the inner sizes of the product differ");
   size_t aMatrix = std::min<size_t>(a.dims.size(), 2), bMatrix = std::min<size_t>(b.dims.size(), 2);
   bool hasM = aMatrix == 2, hasN = bMatrix == 2;
   SmallVector<Dim> batch(outDims.begin(), outDims.end() - (hasM + hasN));
@@ -146,28 +148,38 @@ Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lower
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// The ints of an attribute, `fallback` for each axis when absent. Fails when the count is wrong or a value is below `least`.
-static FailureOr<SmallVector<int64_t>> intsOf(Operation *op, StringRef name, size_t count, int64_t fallback, int64_t least) {
+/// The ints of an attribute, `fallback` for each axis when absent. Fails when the count is wrong or a value is below
+/// `least`.
+static FailureOr<SmallVector<int64_t>> intsOf(Operation *op, StringRef name, size_t count, int64_t fallback,
+                                              int64_t least) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
   if (!attr || attr.empty())
     return SmallVector<int64_t>(count, fallback);
   if (attr.size() != static_cast<int64_t>(count))
-    return unsupported(op, "attribute '" + name + "' has " + Twine(attr.size()) + " values, but the input needs " + Twine(count)), failure();
+    return unsupported(op, "attribute '" + name + "' has " + Twine(attr.size()) + " values, but the input needs " +
+                               Twine(count)),
+           failure();
   for (int64_t v : attr.asArrayRef())
     if (v < least || v > (int64_t(1) << 40))
-      return unsupported(op, "attribute '" + name + "' has the value " + Twine(v) + "; values from " + Twine(least) + " are supported"), failure();
+      return unsupported(op, "attribute '" + name + "' has the value " + Twine(v) + "; values from " + Twine(least) +
+                                 " are supported"),
+             failure();
   return llvm::to_vector(attr.asArrayRef());
 }
 
-FailureOr<Window> optc::windowOf(Operation *op, Lowering &l, ArrayRef<Dim> in, ArrayRef<Dim> kernel, ArrayRef<Dim> out) {
+FailureOr<Window> optc::windowOf(Operation *op, Lowering &l, ArrayRef<Dim> in, ArrayRef<Dim> kernel,
+                                 ArrayRef<Dim> out) {
   size_t rank = in.size();
   Window w;
   w.in.assign(in.begin(), in.end());
   w.kernel.assign(kernel.begin(), kernel.end());
   w.out.assign(out.begin(), out.end());
   if (kernel.size() != rank || out.size() != rank)
-    return unsupported(op, "the input has " + Twine(rank) + " spatial axes, but the window has " + Twine(kernel.size())), failure();
-  FailureOr<SmallVector<int64_t>> strides = intsOf(op, "strides", rank, 1, 1), dilations = intsOf(op, "dilations", rank, 1, 1),
+    return unsupported(op,
+                       "the input has " + Twine(rank) + " spatial axes, but the window has " + Twine(kernel.size())),
+           failure();
+  FailureOr<SmallVector<int64_t>> strides = intsOf(op, "strides", rank, 1, 1),
+                                  dilations = intsOf(op, "dilations", rank, 1, 1),
                                   pads = intsOf(op, "pads", 2 * rank, 0, -(int64_t(1) << 31));
   if (failed(strides) || failed(dilations) || failed(pads))
     return failure();
@@ -178,7 +190,9 @@ FailureOr<Window> optc::windowOf(Operation *op, Lowering &l, ArrayRef<Dim> in, A
     autoPad = attr.getValue();
   bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   if (!same && autoPad != "NOTSET" && autoPad != "VALID")
-    return unsupported(op, "attribute 'auto_pad' is '" + autoPad + "'; NOTSET, SAME_UPPER, SAME_LOWER and VALID are supported"), failure();
+    return unsupported(op, "attribute 'auto_pad' is '" + autoPad +
+                               "'; NOTSET, SAME_UPPER, SAME_LOWER and VALID are supported"),
+           failure();
   auto ceilAttr = op->getAttrOfType<IntegerAttr>("ceil_mode");
   bool ceil = ceilAttr && ceilAttr.getInt() != 0;
 
@@ -210,7 +224,8 @@ FailureOr<Window> optc::windowOf(Operation *op, Lowering &l, ArrayRef<Dim> in, A
   return w;
 }
 
-Lowering::Input optc::padded(Lowering &l, const Window &w, Lowering::Input x, llvm::function_ref<Value(ScalarOps)> fill) {
+Lowering::Input optc::padded(Lowering &l, const Window &w, Lowering::Input x,
+                             llvm::function_ref<Value(ScalarOps)> fill) {
   if (!w.needsPad)
     return x;
   SmallVector<Dim> dims = {x.dims[0], x.dims[1]};
@@ -230,8 +245,8 @@ Lowering::Input optc::padded(Lowering &l, const Window &w, Lowering::Input x, ll
   return {result, x.elem, dims};
 }
 
-Value optc::convolve(Lowering &l, const Window &w, Lowering::Input x, Lowering::Input weights, int64_t group, Type accElem,
-                     const ContractBody &body) {
+Value optc::convolve(Lowering &l, const Window &w, Lowering::Input x, Lowering::Input weights, int64_t group,
+                     Type accElem, const ContractBody &body) {
   size_t rank = w.rank();
   requireEqual(l, x.dims[1], scaleDim(l, weights.dims[1], group), "the channels of X are not those of W times group");
   Dim channels = weights.dims[1], filters = divideDim(l, weights.dims[0], group);

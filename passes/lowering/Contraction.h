@@ -14,7 +14,8 @@ void requireEqual(Lowering &l, Dim x, Dim y, const llvm::Twine &message);
 /// Every size of `dims` is 1 or that of `out`, right-aligned.
 void requireBroadcast(Lowering &l, llvm::ArrayRef<Dim> dims, llvm::ArrayRef<Dim> out, const llvm::Twine &message);
 
-using ContractBody = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange in, mlir::Value acc)>;
+using ContractBody =
+    std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange in, mlir::Value acc)>;
 /// acc + a * b in the type of `accElem`. Without an accumulator (no reduction) just the product.
 ContractBody multiplyAdd(mlir::Type aElem, mlir::Type bElem, mlir::Type accElem);
 
@@ -48,16 +49,18 @@ struct Window {
   size_t rank() const { return strides.size(); }
 };
 
-/// Reads strides, dilations, pads, auto_pad and ceil_mode of `op`. Fails with an error on values that the operator does not allow.
+/// Reads strides, dilations, pads, auto_pad and ceil_mode of `op`. Fails with an error on values that the operator does
+/// not allow.
 mlir::FailureOr<Window> windowOf(mlir::Operation *op, Lowering &l, llvm::ArrayRef<Dim> in, llvm::ArrayRef<Dim> kernel,
                                  llvm::ArrayRef<Dim> out);
 
-/// `x` ([N, C, spatial...]) with its spatial axes padded as the window asks; the fill is a compute scalar made by `fill`.
+/// `x` ([N, C, spatial...]) with its spatial axes padded as the window asks; the fill is a compute scalar made by
+/// `fill`.
 Lowering::Input padded(Lowering &l, const Window &window, Lowering::Input x,
                        llvm::function_ref<mlir::Value(ScalarOps)> fill);
 
-/// The convolution sum of `x` ([N, C, spatial...], padded as the window asks) and `w` ([M, C/group, kernel...]), of element
-/// type `accElem` and sizes [N, M, out...]. `body` combines an element of each with the sum.
+/// The convolution sum of `x` ([N, C, spatial...], padded as the window asks) and `w` ([M, C/group, kernel...]), of
+/// element type `accElem` and sizes [N, M, out...]. `body` combines an element of each with the sum.
 mlir::Value convolve(Lowering &l, const Window &window, Lowering::Input x, Lowering::Input w, int64_t group,
                      mlir::Type accElem, const ContractBody &body);
 

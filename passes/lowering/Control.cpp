@@ -11,13 +11,15 @@ using namespace mlir;
 using namespace optc;
 
 namespace {
-/// One trip through a loop body: the iteration and the carried values in, the next carried values out; `condition` is set
-/// to whether to go on when the loop asks for it.
-using BodyFn = function_ref<FailureOr<SmallVector<Value>>(Value iteration, Value conditionIn, ValueRange carried, Value *condition)>;
+/// One trip through a loop body: the iteration and the carried values in, the next carried values out; `condition` is
+/// set to whether to go on when the loop asks for it.
+using BodyFn = function_ref<FailureOr<SmallVector<Value>>(Value iteration, Value conditionIn, ValueRange carried,
+                                                          Value *condition)>;
 } // namespace
 
 /// A loop of `trips` iterations (null: no limit) while `condition` (null: always) holds. Returns the carried values.
-static FailureOr<SmallVector<Value>> emitLoop(Lowering &l, Value trips, Value condition, ValueRange inits, BodyFn body) {
+static FailureOr<SmallVector<Value>> emitLoop(Lowering &l, Value trips, Value condition, ValueRange inits,
+                                              BodyFn body) {
   Location loc = l.loc;
   OpBuilder &b = l.b;
   OpBuilder::InsertionGuard guard(b);
@@ -53,7 +55,8 @@ static FailureOr<SmallVector<Value>> emitLoop(Lowering &l, Value trips, Value co
   Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
   Lowering::Scope scope(l);
   Value holds;
-  FailureOr<SmallVector<Value>> next = body(after->getArgument(0), after->getArgument(1), after->getArguments().drop_front(2), &holds);
+  FailureOr<SmallVector<Value>> next =
+      body(after->getArgument(0), after->getArgument(1), after->getArguments().drop_front(2), &holds);
   if (failed(next))
     return failure();
   SmallVector<Value> yielded{arith::AddIOp::create(b, loc, after->getArgument(0), one), holds};
@@ -105,7 +108,8 @@ static LogicalResult lowerIf(Operation *o, Lowering &l) {
   SmallVector<Type> types;
   for (Value result : op.getResults())
     types.push_back(loweredType(l, result));
-  auto choice = scf::IfOp::create(l.b, l.loc, types, l.hostScalar(op.getCond()), /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto choice =
+      scf::IfOp::create(l.b, l.loc, types, l.hostScalar(op.getCond()), /*addThenBlock=*/true, /*addElseBlock=*/true);
   Block *targets[] = {choice.thenBlock(), choice.elseBlock()};
   for (auto [branch, target] : llvm::zip(branches, targets)) {
     OpBuilder::InsertionGuard guard(l.b);
@@ -139,10 +143,12 @@ static Value newList(Lowering &l) {
 }
 
 static Value append(Lowering &l, Value list, Value element, Type elem) {
-  return callLibrary(l, kernel::LibraryFn::list_append, {list, element}, {Type(), elem}, list.getType(), {Type()}, {})[0];
+  return callLibrary(l, kernel::LibraryFn::list_append, {list, element}, {Type(), elem}, list.getType(), {Type()},
+                     {})[0];
 }
 
-/// The elements of a list on a new first axis. Without elements the sizes of the other axes are those known now, else 0.
+/// The elements of a list on a new first axis. Without elements the sizes of the other axes are those known now, else
+/// 0.
 static Value stack(Lowering &l, Value list, Type elem, ArrayRef<Dim> dims) {
   SmallVector<int64_t> params;
   for (Dim d : dims.drop_front())
@@ -167,8 +173,8 @@ static LogicalResult lowerLoop(Operation *o, Lowering &l) {
   size_t carried = op.getVInitial().size();
   if (body.getNumArguments() != carried + 2 || yield->getNumOperands() < carried + 1 ||
       op.getNumResults() + 1 != yield->getNumOperands())
-    return unsupported(op, "the body takes " + Twine(body.getNumArguments()) + " and yields " + Twine(yield->getNumOperands()) +
-                               " values, which does not fit the loop");
+    return unsupported(op, "the body takes " + Twine(body.getNumArguments()) + " and yields " +
+                               Twine(yield->getNumOperands()) + " values, which does not fit the loop");
   Value conditionArg = body.getArgument(1), conditionOut = yield->getOperand(0);
   bool starts = !op.getCond() || isTrue(l, op.getCond());
   bool always = starts && (conditionOut == conditionArg || isTrue(l, conditionOut));
@@ -235,7 +241,9 @@ static LogicalResult lowerLoop(Operation *o, Lowering &l) {
 //===----------------------------------------------------------------------===//
 
 /// Value `i` of an optional attribute with one entry per scan input or output.
-static int64_t entry(std::optional<ArrayRef<int64_t>> list, size_t i) { return list && i < list->size() ? (*list)[i] : 0; }
+static int64_t entry(std::optional<ArrayRef<int64_t>> list, size_t i) {
+  return list && i < list->size() ? (*list)[i] : 0;
+}
 
 static LogicalResult lowerScan(Operation *o, Lowering &l) {
   auto op = cast<onnx::ScanOp>(o);
@@ -246,9 +254,10 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
   ValueRange operands = op.getInitialStateAndScanInputs();
   int64_t numInputs = op.getNumScanInputs();
   if (numInputs < 1 || numInputs > static_cast<int64_t>(operands.size()) || body.getNumArguments() != operands.size() ||
-      yield->getNumOperands() != op.getNumResults() || op.getNumResults() + static_cast<size_t>(numInputs) < operands.size())
-    return unsupported(op, "attribute num_scan_inputs " + Twine(numInputs) + " does not fit the " + Twine(operands.size()) +
-                               " inputs and the body");
+      yield->getNumOperands() != op.getNumResults() ||
+      op.getNumResults() + static_cast<size_t>(numInputs) < operands.size())
+    return unsupported(op, "attribute num_scan_inputs " + Twine(numInputs) + " does not fit the " +
+                               Twine(operands.size()) + " inputs and the body");
   size_t states = operands.size() - numInputs;
   ValueRange inputs = operands.drop_front(states), stateResults = op.getResults().take_front(states);
 
@@ -258,7 +267,8 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
     if (failed(axis))
       return failure();
     axes.push_back(*axis);
-    checkSameSize(l, l.dims(input)[*axis], l.dims(inputs[0])[axes[0]], "the scan inputs of Scan have different lengths");
+    checkSameSize(l, l.dims(input)[*axis], l.dims(inputs[0])[axes[0]],
+                  "the scan inputs of Scan have different lengths");
   }
   Dim length = l.dims(inputs[0])[axes[0]];
   Value trips = l.index(length), last = IndexBuilder{l.b, l.loc}.sub(trips, l.constIndex(1));
@@ -329,13 +339,14 @@ static LogicalResult lowerScan(Operation *o, Lowering &l) {
       continue;
     }
     Type raw = Lowering::storageType(l.elem(result));
-    l.set(result, moveElements(l, "scan_output", {stacked, raw, dims}, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-      SmallVector<Value> from = llvm::to_vector(at);
-      std::rotate(from.begin(), from.begin() + *axis, from.begin() + *axis + 1);
-      if (reverse)
-        from[0] = IndexBuilder{b, loc}.sub(last, from[0]);
-      return from;
-    }));
+    l.set(result, moveElements(l, "scan_output", {stacked, raw, dims}, l.dims(result),
+                               [&](OpBuilder &b, Location loc, ValueRange at) {
+                                 SmallVector<Value> from = llvm::to_vector(at);
+                                 std::rotate(from.begin(), from.begin() + *axis, from.begin() + *axis + 1);
+                                 if (reverse)
+                                   from[0] = IndexBuilder{b, loc}.sub(last, from[0]);
+                                 return from;
+                               }));
   }
   return success();
 }

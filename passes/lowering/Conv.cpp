@@ -8,7 +8,9 @@ using namespace optc;
 
 using Iter = utils::IteratorType;
 
-static SmallVector<Dim> tail(ArrayRef<Dim> dims, size_t skip) { return llvm::to_vector(dims.drop_front(std::min(skip, dims.size()))); }
+static SmallVector<Dim> tail(ArrayRef<Dim> dims, size_t skip) {
+  return llvm::to_vector(dims.drop_front(std::min(skip, dims.size())));
+}
 
 /// sum[n, m, ...] (of `accElem`) plus an optional bias[m], as elements of `elem`.
 static Value withBias(Lowering &l, Value sum, Type accElem, Value bias, Type elem, ArrayRef<Dim> dims) {
@@ -19,8 +21,9 @@ static Value withBias(Lowering &l, Value sum, Type accElem, Value bias, Type ele
   SmallVector<Dim> column(dims.size() - 1, constDim(l, 1));
   column[0] = l.dims(bias)[0];
   Lowering::Input b{l.view(l.get(bias), biasElem, column), biasElem, column};
-  return l.elementwise({Lowering::Input{sum, accElem, llvm::to_vector(dims)}, b}, elem, dims,
-                       [&](OpBuilder &b, Location loc, ValueRange in) { return ScalarOps{b, loc, accElem}.add(in[0], in[1]); });
+  return l.elementwise(
+      {Lowering::Input{sum, accElem, llvm::to_vector(dims)}, b}, elem, dims,
+      [&](OpBuilder &b, Location loc, ValueRange in) { return ScalarOps{b, loc, accElem}.add(in[0], in[1]); });
 }
 
 /// Refuses group counts that do not divide the channels.
@@ -29,7 +32,8 @@ static LogicalResult checkGroups(Operation *op, Dim channels, Dim filters, int64
     return unsupported(op, "attribute 'group' is " + Twine(group) + "; it must be at least 1");
   for (Dim dim : {channels, filters})
     if (std::optional<int64_t> size = constOf(dim); size && *size % group != 0)
-      return unsupported(op, "attribute 'group' is " + Twine(group) + ", which does not divide " + Twine(*size) + " channels");
+      return unsupported(op, "attribute 'group' is " + Twine(group) + ", which does not divide " + Twine(*size) +
+                                 " channels");
   return success();
 }
 
@@ -39,10 +43,12 @@ static LogicalResult checkKernelShape(Operation *op, Lowering &l, ArrayRef<Dim> 
   if (!shape || shape.empty())
     return success();
   if (shape.size() + 2 != static_cast<int64_t>(wDims.size()))
-    return unsupported(op, "attribute 'kernel_shape' has " + Twine(shape.size()) + " values, but W has " + Twine(wDims.size() - 2) + " spatial axes");
+    return unsupported(op, "attribute 'kernel_shape' has " + Twine(shape.size()) + " values, but W has " +
+                               Twine(wDims.size() - 2) + " spatial axes");
   for (auto [want, have] : llvm::zip(shape.asArrayRef(), wDims.drop_front(2))) {
     if (std::optional<int64_t> size = constOf(have); size && *size != want)
-      return unsupported(op, "attribute 'kernel_shape' has the value " + Twine(want) + " where W has the size " + Twine(*size));
+      return unsupported(op, "attribute 'kernel_shape' has the value " + Twine(want) + " where W has the size " +
+                                 Twine(*size));
     requireEqual(l, have, constDim(l, want), "the sizes of W are not those of kernel_shape");
   }
   return success();
@@ -54,7 +60,8 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
                    out = llvm::to_vector(l.dims(conv.getY()));
   int64_t group = conv.getGroup();
   if (xDims.size() < 3 || wDims.size() != xDims.size())
-    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " + Twine(wDims.size()));
+    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
+                               Twine(wDims.size()));
   if (failed(checkGroups(op, xDims[1], wDims[0], group)))
     return failure();
   FailureOr<Window> window = windowOf(op, l, tail(xDims, 2), tail(wDims, 2), tail(out, 2));
@@ -73,10 +80,11 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
 // Gather form of "columns to image"
 //===----------------------------------------------------------------------===//
 
-/// image[n, c, p...] = bias[c] + the sum of columns[n, c, k..., i...] over all k, i with p + padBegin = i * stride + k * dilation.
-static Value gatherColumns(Lowering &l, StringRef label, Lowering::Input columns, ArrayRef<Value> kernel, ArrayRef<Value> in,
-                           ArrayRef<Value> padBegin, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, Value bias, Type elem,
-                           ArrayRef<Dim> outDims) {
+/// image[n, c, p...] = bias[c] + the sum of columns[n, c, k..., i...] over all k, i with p + padBegin = i * stride + k
+/// * dilation.
+static Value gatherColumns(Lowering &l, StringRef label, Lowering::Input columns, ArrayRef<Value> kernel,
+                           ArrayRef<Value> in, ArrayRef<Value> padBegin, ArrayRef<int64_t> strides,
+                           ArrayRef<int64_t> dilations, Value bias, Type elem, ArrayRef<Dim> outDims) {
   Type accElem = columns.elem;
   Value biasTensor = l.get(bias);
   return l.generate(label, elem, outDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
@@ -114,7 +122,8 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
                    out = llvm::to_vector(l.dims(conv.getY()));
   int64_t group = conv.getGroup();
   if (xDims.size() < 3 || wDims.size() != xDims.size())
-    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " + Twine(wDims.size()));
+    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
+                               Twine(wDims.size()));
   if (failed(checkGroups(op, xDims[1], xDims[1], group)))
     return failure();
   SmallVector<Dim> in = tail(xDims, 2), kernel = tail(wDims, 2), spatial = tail(out, 2);
@@ -129,7 +138,8 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   SmallVector<Value> padBegin, kernelSizes = l.indices(kernel), inSizes = l.indices(in);
   auto outputPadding = conv.getOutputPadding();
   if (outputPadding && !outputPadding->empty() && outputPadding->size() != rank)
-    return unsupported(op, "attribute 'output_padding' has " + Twine(outputPadding->size()) + " values; " + Twine(rank) + " are needed");
+    return unsupported(op, "attribute 'output_padding' has " + Twine(outputPadding->size()) + " values; " +
+                               Twine(rank) + " are needed");
   for (size_t i = 0; i < rank; ++i) {
     if (!givenShape && (autoPad == "NOTSET" || autoPad == "VALID" || autoPad.empty())) {
       padBegin.push_back(window->padBegin[i]);
@@ -137,7 +147,8 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
     }
     // total = stride * (in - 1) + output_padding + (kernel - 1) * dilation + 1 - out
     int64_t extra = outputPadding && !outputPadding->empty() ? (*outputPadding)[i] : 0;
-    Value full = m.add(m.mul(m.add(inSizes[i], -1), window->strides[i]), m.mul(m.add(kernelSizes[i], -1), window->dilations[i]));
+    Value full =
+        m.add(m.mul(m.add(inSizes[i], -1), window->strides[i]), m.mul(m.add(kernelSizes[i], -1), window->dilations[i]));
     Value total = m.max(m.sub(m.add(full, extra + 1), l.index(spatial[i])), m.c(0));
     Value half = m.div(total, 2);
     padBegin.push_back(autoPad == "SAME_UPPER" ? half : m.sub(total, half));
@@ -153,26 +164,32 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   Dim groups = constDim(l, group), channels = divideDim(l, xDims[1], group), filters = wDims[1];
   Dim positions = productOf(l, in), taps = productOf(l, kernel);
   Dim rows = mulDims(l, filters, taps);
-  SmallVector<Dim> xView = {xDims[0], groups, channels, positions}, wView = {groups, channels, rows}, colDims = {xDims[0], groups, rows, positions};
+  SmallVector<Dim> xView = {xDims[0], groups, channels, positions}, wView = {groups, channels, rows},
+                   colDims = {xDims[0], groups, rows, positions};
   MLIRContext *ctx = op->getContext();
   AffineExpr n, g, r, p, c;
   bindDims(ctx, n, g, r, p, c);
-  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, {g, c, r}, ctx), AffineMap::get(5, 0, {n, g, r, p}, ctx)};
-  Value columns = l.contract("convtranspose",
-                             {Lowering::Input{l.view(l.get(conv.getX()), elem, xView), elem, xView}, Lowering::Input{l.view(l.get(conv.getW()), elem, wView), elem, wView}}, maps,
-                             {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem, colDims,
-                             ScalarOps{l.b, l.loc, accElem}.constant(0), multiplyAdd(elem, elem, accElem));
+  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, {g, c, r}, ctx),
+                                 AffineMap::get(5, 0, {n, g, r, p}, ctx)};
+  Value columns =
+      l.contract("convtranspose",
+                 {Lowering::Input{l.view(l.get(conv.getX()), elem, xView), elem, xView},
+                  Lowering::Input{l.view(l.get(conv.getW()), elem, wView), elem, wView}},
+                 maps, {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem,
+                 colDims, ScalarOps{l.b, l.loc, accElem}.constant(0), multiplyAdd(elem, elem, accElem));
   SmallVector<Dim> full = {xDims[0], mulDims(l, groups, filters)};
   llvm::append_range(full, kernel);
   llvm::append_range(full, in);
   Lowering::Input cols{l.view(columns, accElem, full), accElem, full};
-  l.set(conv.getY(), gatherColumns(l, "columns_to_image", cols, kernelSizes, inSizes, padBegin, window->strides, window->dilations, conv.getB(), elem, out));
+  l.set(conv.getY(), gatherColumns(l, "columns_to_image", cols, kernelSizes, inSizes, padBegin, window->strides,
+                                   window->dilations, conv.getB(), elem, out));
   return success();
 }
 
 static LogicalResult lowerCol2Im(Operation *op, Lowering &l) {
   auto col2im = cast<onnx::Col2ImOp>(op);
-  SmallVector<Dim> out = llvm::to_vector(l.dims(col2im.getOutput())), inDims = llvm::to_vector(l.dims(col2im.getInput()));
+  SmallVector<Dim> out = llvm::to_vector(l.dims(col2im.getOutput())),
+                   inDims = llvm::to_vector(l.dims(col2im.getInput()));
   if (out.size() < 3 || inDims.size() != 3)
     return unsupported(op, "the input must have rank 3 and image_shape at least one element");
   size_t rank = out.size() - 2;
@@ -229,8 +246,8 @@ static LogicalResult lowerCol2Im(Operation *op, Lowering &l) {
 //===----------------------------------------------------------------------===//
 
 /// Multilinear interpolation of x[lead..., position...] with zeros outside.
-static Value sampleLinear(Lowering &l, OpBuilder &b, Location loc, Value x, Type elem, ArrayRef<Value> lead, ArrayRef<Value> position,
-                          ArrayRef<Value> sizes, Type work) {
+static Value sampleLinear(Lowering &l, OpBuilder &b, Location loc, Value x, Type elem, ArrayRef<Value> lead,
+                          ArrayRef<Value> position, ArrayRef<Value> sizes, Type work) {
   IndexMath m{b, loc};
   FloatMath f(b, loc, work);
   size_t rank = position.size();
@@ -266,7 +283,8 @@ static LogicalResult lowerDeformConv(Operation *op, Lowering &l) {
   int64_t group = conv.getGroup(), offsetGroup = conv.getOffsetGroup();
   size_t rank = xDims.size() - 2;
   if (xDims.size() < 3 || wDims.size() != xDims.size() || rank > 4)
-    return unsupported(op, "X and W must have equal ranks from 3 to 6, but they have " + Twine(xDims.size()) + " and " + Twine(wDims.size()));
+    return unsupported(op, "X and W must have equal ranks from 3 to 6, but they have " + Twine(xDims.size()) + " and " +
+                               Twine(wDims.size()));
   if (failed(checkGroups(op, xDims[1], wDims[0], group)) || failed(checkGroups(op, xDims[1], xDims[1], offsetGroup)))
     return failure();
   SmallVector<Dim> kernel = tail(wDims, 2), spatial = tail(out, 2);
@@ -278,59 +296,71 @@ static LogicalResult lowerDeformConv(Operation *op, Lowering &l) {
   SmallVector<Value> sizes = l.indices(tail(xDims, 2)), kernelSizes = l.indices(kernel);
   Value taps = l.index(productOf(l, kernel)), perGroup = l.index(divideDim(l, xDims[1], offsetGroup));
   Value x = l.get(conv.getX()), offset = l.get(conv.getOffset()), mask = l.get(conv.getMask());
-  require(l, host.eq(l.index(l.dims(conv.getOffset())[1]), host.mul(taps, offsetGroup * rank)), "offset does not have offset_group * kernel size * rank channels");
+  require(l, host.eq(l.index(l.dims(conv.getOffset())[1]), host.mul(taps, offsetGroup * rank)),
+          "offset does not have offset_group * kernel size * rank channels");
   requireEqual(l, xDims[1], scaleDim(l, wDims[1], group), "the channels of X are not those of W times group");
   if (failed(checkKernelShape(op, l, wDims)))
     return failure();
   for (size_t i = 0; i < rank; ++i)
-    require(l, host.eq(l.index(l.dims(conv.getOffset())[2 + i]), l.index(spatial[i])), "offset does not have the output's spatial sizes");
+    require(l, host.eq(l.index(l.dims(conv.getOffset())[2 + i]), l.index(spatial[i])),
+            "offset does not have the output's spatial sizes");
   if (mask)
-    require(l, host.eq(l.index(l.dims(conv.getMask())[1]), host.mul(taps, offsetGroup)), "mask does not have offset_group * kernel size channels");
+    require(l, host.eq(l.index(l.dims(conv.getMask())[1]), host.mul(taps, offsetGroup)),
+            "mask does not have offset_group * kernel size channels");
 
   // samples[n, c, k..., o...], then a convolution whose taps are an axis.
   SmallVector<Dim> sampled = {xDims[0], xDims[1]};
   llvm::append_range(sampled, kernel);
   llvm::append_range(sampled, spatial);
-  Value samples = l.generate("deform_samples", accElem, sampled, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    IndexMath m{b, loc};
-    FloatMath f(b, loc, accElem);
-    ValueRange k = at.slice(2, rank), o = at.slice(2 + rank, rank);
-    Value tap = m.c(0);
-    for (size_t i = 0; i < rank; ++i)
-      tap = m.add(m.mul(tap, kernelSizes[i]), k[i]);
-    tap = m.add(m.mul(m.div(at[1], perGroup), taps), tap);
-    SmallVector<Value> position;
-    for (size_t i = 0; i < rank; ++i) {
-      SmallVector<Value> from = {at[0], m.add(m.mul(tap, rank), static_cast<int64_t>(i))};
-      llvm::append_range(from, o);
-      Value start = m.sub(m.add(m.mul(o[i], window->strides[i]), m.mul(k[i], window->dilations[i])), window->padBegin[i]);
-      position.push_back(f.add(f.fromIndex(start), l.load(b, loc, offset, elem, from)));
-    }
-    Value v = sampleLinear(l, b, loc, x, elem, {at[0], at[1]}, position, sizes, accElem);
-    if (mask) {
-      SmallVector<Value> from = {at[0], tap};
-      llvm::append_range(from, o);
-      v = f.mul(v, l.load(b, loc, mask, elem, from));
-    }
-    return v;
-  });
+  Value samples =
+      l.generate("deform_samples", accElem, sampled, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        IndexMath m{b, loc};
+        FloatMath f(b, loc, accElem);
+        ValueRange k = at.slice(2, rank), o = at.slice(2 + rank, rank);
+        Value tap = m.c(0);
+        for (size_t i = 0; i < rank; ++i)
+          tap = m.add(m.mul(tap, kernelSizes[i]), k[i]);
+        tap = m.add(m.mul(m.div(at[1], perGroup), taps), tap);
+        SmallVector<Value> position;
+        for (size_t i = 0; i < rank; ++i) {
+          SmallVector<Value> from = {at[0], m.add(m.mul(tap, rank), static_cast<int64_t>(i))};
+          llvm::append_range(from, o);
+          Value start =
+              m.sub(m.add(m.mul(o[i], window->strides[i]), m.mul(k[i], window->dilations[i])), window->padBegin[i]);
+          position.push_back(f.add(f.fromIndex(start), l.load(b, loc, offset, elem, from)));
+        }
+        Value v = sampleLinear(l, b, loc, x, elem, {at[0], at[1]}, position, sizes, accElem);
+        if (mask) {
+          SmallVector<Value> from = {at[0], tap};
+          llvm::append_range(from, o);
+          v = f.mul(v, l.load(b, loc, mask, elem, from));
+        }
+        return v;
+      });
   Dim channels = wDims[1], filters = divideDim(l, wDims[0], group), groups = constDim(l, group);
   Dim positions = productOf(l, spatial), inner = mulDims(l, channels, productOf(l, kernel));
-  SmallVector<Dim> sView = {xDims[0], groups, inner, positions}, wView = {groups, filters, inner}, yView = {xDims[0], groups, filters, positions};
+  SmallVector<Dim> sView = {xDims[0], groups, inner, positions}, wView = {groups, filters, inner},
+                   yView = {xDims[0], groups, filters, positions};
   MLIRContext *ctx = op->getContext();
   AffineExpr n, g, f, p, c;
   bindDims(ctx, n, g, f, p, c);
-  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, {g, f, c}, ctx), AffineMap::get(5, 0, {n, g, f, p}, ctx)};
-  Value sum = l.contract("deformconv", {Lowering::Input{l.view(samples, accElem, sView), accElem, sView}, Lowering::Input{l.view(l.get(conv.getW()), elem, wView), elem, wView}}, maps,
-                         {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem, yView,
-                         ScalarOps{l.b, l.loc, accElem}.constant(0), multiplyAdd(accElem, elem, accElem));
+  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, {g, f, c}, ctx),
+                                 AffineMap::get(5, 0, {n, g, f, p}, ctx)};
+  Value sum =
+      l.contract("deformconv",
+                 {Lowering::Input{l.view(samples, accElem, sView), accElem, sView},
+                  Lowering::Input{l.view(l.get(conv.getW()), elem, wView), elem, wView}},
+                 maps, {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem,
+                 yView, ScalarOps{l.b, l.loc, accElem}.constant(0), multiplyAdd(accElem, elem, accElem));
   l.set(conv.getY(), withBias(l, l.view(sum, accElem, out), accElem, conv.getB(), elem, out));
   return success();
 }
 
 void optc::registerConvLowerings(LoweringTable &table) {
-  static constexpr std::pair<StringLiteral, LowerFn> kFunctions[] = {
-      {"onnx.Conv", lowerConv}, {"onnx.ConvTranspose", lowerConvTranspose}, {"onnx.Col2Im", lowerCol2Im}, {"onnx.DeformConv", lowerDeformConv}};
+  static constexpr std::pair<StringLiteral, LowerFn> kFunctions[] = {{"onnx.Conv", lowerConv},
+                                                                     {"onnx.ConvTranspose", lowerConvTranspose},
+                                                                     {"onnx.Col2Im", lowerCol2Im},
+                                                                     {"onnx.DeformConv", lowerDeformConv}};
   for (auto [name, function] : kFunctions)
     table[name] = function;
 }

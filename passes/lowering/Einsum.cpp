@@ -57,7 +57,8 @@ DenseMap<Label, Dim> sizesOf(Lowering &l, const Equation &e) {
   return sizes;
 }
 
-/// Makes every axis of the term have exactly its label's size: drops axes of size 1, expands those that may be 1 at run time.
+/// Makes every axis of the term have exactly its label's size: drops axes of size 1, expands those that may be 1 at run
+/// time.
 void normalise(Lowering &l, Term &term, const DenseMap<Label, Dim> &sizes, Label numEllipsis) {
   Lowering::Input &in = term.input;
   bool repeats = llvm::any_of(llvm::enumerate(term.labels), [&](auto it) {
@@ -92,7 +93,8 @@ void normalise(Lowering &l, Term &term, const DenseMap<Label, Dim> &sizes, Label
 } // namespace
 
 /// One contraction of `terms` into the labels `out`.
-static Term contractTerms(Lowering &l, ArrayRef<Term> terms, ArrayRef<Label> out, Type accElem, const DenseMap<Label, Dim> &sizes) {
+static Term contractTerms(Lowering &l, ArrayRef<Term> terms, ArrayRef<Label> out, Type accElem,
+                          const DenseMap<Label, Dim> &sizes) {
   SmallVector<Label> loops(out.begin(), out.end());
   for (const Term &term : terms)
     for (Label label : term.labels)
@@ -118,18 +120,19 @@ static Term contractTerms(Lowering &l, ArrayRef<Term> terms, ArrayRef<Label> out
   for (Label label : out)
     dims.push_back(sizes.lookup(label));
   bool reduces = loops.size() != out.size();
-  Value result = l.contract("einsum", inputs, maps, iterators, accElem, dims, ScalarOps{l.b, l.loc, accElem}.constantInt(0),
-                            [&](OpBuilder &b, Location loc, ValueRange in, Value acc) -> Value {
-                              ScalarOps ops{b, loc, accElem};
-                              Value product;
-                              for (auto [value, term] : llvm::zip(in, terms)) {
-                                Value v = value;
-                                if (Lowering::computeType(term.input.elem) != Lowering::computeType(accElem))
-                                  v = castScalar(b, loc, v, term.input.elem, accElem);
-                                product = product ? ops.mul(product, v) : v;
-                              }
-                              return reduces && acc ? ops.add(acc, product) : product;
-                            });
+  Value result =
+      l.contract("einsum", inputs, maps, iterators, accElem, dims, ScalarOps{l.b, l.loc, accElem}.constantInt(0),
+                 [&](OpBuilder &b, Location loc, ValueRange in, Value acc) -> Value {
+                   ScalarOps ops{b, loc, accElem};
+                   Value product;
+                   for (auto [value, term] : llvm::zip(in, terms)) {
+                     Value v = value;
+                     if (Lowering::computeType(term.input.elem) != Lowering::computeType(accElem))
+                       v = castScalar(b, loc, v, term.input.elem, accElem);
+                     product = product ? ops.mul(product, v) : v;
+                   }
+                   return reduces && acc ? ops.add(acc, product) : product;
+                 });
   return {llvm::to_vector(out), {result, accElem, dims}};
 }
 
@@ -163,7 +166,8 @@ LogicalResult optc::lowerEinsum(Operation *op, Lowering &l) {
       for (const Term &term : now)
         for (Label label : term.labels)
           if (!llvm::is_contained(keep, label) &&
-              (llvm::is_contained(output, label) || llvm::any_of(rest, [&](const Term &t) { return llvm::is_contained(t.labels, label); })))
+              (llvm::is_contained(output, label) ||
+               llvm::any_of(rest, [&](const Term &t) { return llvm::is_contained(t.labels, label); })))
             keep.push_back(label);
     }
     acc = contractTerms(l, now, keep, accElem, sizes);

@@ -9,8 +9,7 @@ namespace {
 using Binary = Value (ScalarOps::*)(Value, Value) const;
 
 /// Folds the operands from the left: Add, but also the variadic Sum, Max and Min.
-template <Binary fn>
-Value fold(const ScalarOps &s, Operation *, ValueRange in) {
+template <Binary fn> Value fold(const ScalarOps &s, Operation *, ValueRange in) {
   Value r = in[0];
   for (Value v : in.drop_front())
     r = (s.*fn)(r, v);
@@ -21,13 +20,11 @@ Value mean(const ScalarOps &s, Operation *op, ValueRange in) {
 }
 
 /// A comparison, with the operands swapped for "greater": negating "less" would be wrong for NaN.
-template <Binary fn, bool swap = false>
-Value compare(const ScalarOps &s, Operation *, ValueRange in) {
+template <Binary fn, bool swap = false> Value compare(const ScalarOps &s, Operation *, ValueRange in) {
   return swap ? (s.*fn)(in[1], in[0]) : (s.*fn)(in[0], in[1]);
 }
 
-template <typename ArithOp>
-Value bits(const ScalarOps &s, Operation *, ValueRange in) {
+template <typename ArithOp> Value bits(const ScalarOps &s, Operation *, ValueRange in) {
   return ArithOp::create(s.b, s.loc, in[0], in[1]);
 }
 
@@ -84,7 +81,8 @@ Value integerPower(OpBuilder &b, Location loc, Type elem, Value x, Type yElem, V
       },
       [&](OpBuilder &nb, Location nl, ValueRange a) {
         ScalarOps n{nb, nl, elem};
-        Value odd = arith::CmpIOp::create(nb, nl, arith::CmpIPredicate::ne, arith::AndIOp::create(nb, nl, a[2], bit), none);
+        Value odd =
+            arith::CmpIOp::create(nb, nl, arith::CmpIPredicate::ne, arith::AndIOp::create(nb, nl, a[2], bit), none);
         Value next = n.select(odd, n.mul(a[0], a[1]), a[0]);
         Value rest = arith::ShRUIOp::create(nb, nl, a[2], bit);
         scf::YieldOp::create(nb, nl, ValueRange{next, n.mul(a[1], a[1]), rest});
@@ -193,7 +191,8 @@ LogicalResult lowerEqual(Operation *op, Lowering &l) {
 
 LogicalResult lowerWhere(Operation *op, Lowering &l) {
   if (isString(l.elem(op->getOperand(1))))
-    return unsupported(op, "chooses between strings; numbers and bool are supported. Choose between the indices of the strings and Gather them");
+    return unsupported(op, "chooses between strings; numbers and bool are supported. Choose between the indices of the "
+                           "strings and Gather them");
   return lowerPointwise<where>(op, l);
 }
 

@@ -48,7 +48,8 @@ LogicalResult lowerBitCast(Operation *op, Lowering &l) {
   l.set(result, l.elementwise({in}, out, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
     Value bits = Lowering::toStorage(b, loc, v[0], in.elem);
     if (maskNibble)
-      bits = arith::AndIOp::create(b, loc, bits, arith::ConstantIntOp::create(b, loc, bits.getType(), (1 << widthOf(to)) - 1));
+      bits = arith::AndIOp::create(b, loc, bits,
+                                   arith::ConstantIntOp::create(b, loc, bits.getType(), (1 << widthOf(to)) - 1));
     Type stored = Lowering::storageType(out);
     if (bits.getType() != stored)
       bits = arith::BitcastOp::create(b, loc, stored, bits);

@@ -6,14 +6,10 @@ using namespace optc;
 
 namespace {
 /// A function of the math dialect, in the compute type.
-template <typename MathOp>
-Value math1(const ScalarOps &s, Operation *, ValueRange in) {
+template <typename MathOp> Value math1(const ScalarOps &s, Operation *, ValueRange in) {
   return MathOp::create(s.b, s.loc, in[0]);
 }
-template <typename MathOp>
-Value call(const ScalarOps &s, Value x) {
-  return MathOp::create(s.b, s.loc, x);
-}
+template <typename MathOp> Value call(const ScalarOps &s, Value x) { return MathOp::create(s.b, s.loc, x); }
 
 /// The larger of x and 0; NaN stays. One instruction on x86, unlike ScalarOps::max.
 Value positivePart(const ScalarOps &s, Value x) {

@@ -1,7 +1,7 @@
 //===- Indexing.cpp - gathers and scatters --------------------------------===//
 //
-// Indices are data: negative ones count from the end, and those out of range are clamped, so that no data makes a kernel
-// read or write out of bounds. Only an axis of size 0 cannot be clamped into; it is refused at run time.
+// Indices are data: negative ones count from the end, and those out of range are clamped, so that no data makes a
+// kernel read or write out of bounds. Only an axis of size 0 cannot be clamped into; it is refused at run time.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/LoweringUtils.h"
 
@@ -51,12 +51,13 @@ static LogicalResult lowerGather(Operation *o, Lowering &l) {
   Indices indices(l, op.getIndices());
   int64_t width = l.rank(op.getIndices());
   Value size = l.index(in.dims[*axis]);
-  l.set(op.getOutput(), moveElements(l, "gather", in, l.dims(op.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    Positions from = llvm::to_vector(at.take_front(*axis));
-    from.push_back(indices.at(b, loc, at.slice(*axis, width), size));
-    llvm::append_range(from, at.drop_front(*axis + width));
-    return from;
-  }));
+  l.set(op.getOutput(),
+        moveElements(l, "gather", in, l.dims(op.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          Positions from = llvm::to_vector(at.take_front(*axis));
+          from.push_back(indices.at(b, loc, at.slice(*axis, width), size));
+          llvm::append_range(from, at.drop_front(*axis + width));
+          return from;
+        }));
   return success();
 }
 
@@ -69,7 +70,8 @@ static LogicalResult lowerGatherElements(Operation *o, Lowering &l) {
   if (failed(axis))
     return failure();
   if (l.rank(op.getIndices()) != static_cast<int64_t>(in.dims.size()))
-    return unsupported(op, "indices of rank " + Twine(l.rank(op.getIndices())) + " for data of rank " + Twine(in.dims.size()));
+    return unsupported(op, "indices of rank " + Twine(l.rank(op.getIndices())) + " for data of rank " +
+                               Twine(in.dims.size()));
   requireElements(l, in.dims[*axis], op.getIndices());
   Indices indices(l, op.getIndices());
   SmallVector<Value> sizes = l.indices(in.dims);
@@ -77,12 +79,13 @@ static LogicalResult lowerGatherElements(Operation *o, Lowering &l) {
   IndexBuilder m{l.b, l.loc};
   for (auto [i, d] : llvm::enumerate(in.dims))
     if (static_cast<int64_t>(i) != *axis && d != dims[i])
-      l.check(m.cmp(arith::CmpIPredicate::sge, sizes[i], l.index(dims[i])), "indices are larger than the data on axis " + Twine(i));
+      l.check(m.cmp(arith::CmpIPredicate::sge, sizes[i], l.index(dims[i])),
+              "indices are larger than the data on axis " + Twine(i));
   l.set(op.getOutput(), moveElements(l, "gather_elements", in, dims, [&](OpBuilder &b, Location loc, ValueRange at) {
-    Positions from = llvm::to_vector(at);
-    from[*axis] = indices.at(b, loc, at, sizes[*axis]);
-    return from;
-  }));
+          Positions from = llvm::to_vector(at);
+          from[*axis] = indices.at(b, loc, at, sizes[*axis]);
+          return from;
+        }));
   return success();
 }
 
@@ -94,7 +97,8 @@ static std::optional<int64_t> tupleSize(Operation *op, Lowering &l, Value indice
   if (!size)
     unsupported(op, "the last axis of indices has no constant size, so the rank of the result is unknown");
   else if (*size > rest || *size < 0) {
-    unsupported(op, "the last axis of indices has size " + Twine(*size) + ", more than the " + Twine(rest) + " axes of the data");
+    unsupported(op, "the last axis of indices has size " + Twine(*size) + ", more than the " + Twine(rest) +
+                        " axes of the data");
     return std::nullopt;
   }
   return size;
@@ -107,7 +111,8 @@ static LogicalResult lowerGatherND(Operation *o, Lowering &l) {
   Lowering::Input in = rawInput(l, op.getData());
   int64_t batch = op.getBatchDims(), rank = in.dims.size(), width = l.rank(op.getIndices());
   if (batch < 0 || batch >= std::min<int64_t>(rank, width))
-    return unsupported(op, "attribute batch_dims " + Twine(batch) + "; it must be less than the ranks " + Twine(rank) + " and " + Twine(width));
+    return unsupported(op, "attribute batch_dims " + Twine(batch) + "; it must be less than the ranks " + Twine(rank) +
+                               " and " + Twine(width));
   std::optional<int64_t> tuple = tupleSize(op, l, op.getIndices(), rank - batch);
   if (!tuple)
     return failure();
@@ -117,17 +122,18 @@ static LogicalResult lowerGatherND(Operation *o, Lowering &l) {
     requireElements(l, in.dims[batch + i], op.getIndices());
   Indices indices(l, op.getIndices());
   SmallVector<Value> sizes = l.indices(in.dims);
-  l.set(op.getOutput(), moveElements(l, "gather_nd", in, l.dims(op.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Positions from = llvm::to_vector(at.take_front(batch)), position = llvm::to_vector(at.take_front(width - 1));
-    position.push_back(Value());
-    for (int64_t i = 0; i < *tuple; ++i) {
-      position.back() = m.cst(i);
-      from.push_back(indices.at(b, loc, position, sizes[batch + i]));
-    }
-    llvm::append_range(from, at.drop_front(width - 1));
-    return from;
-  }));
+  l.set(op.getOutput(),
+        moveElements(l, "gather_nd", in, l.dims(op.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          IndexBuilder m{b, loc};
+          Positions from = llvm::to_vector(at.take_front(batch)), position = llvm::to_vector(at.take_front(width - 1));
+          position.push_back(Value());
+          for (int64_t i = 0; i < *tuple; ++i) {
+            position.back() = m.cst(i);
+            from.push_back(indices.at(b, loc, position, sizes[batch + i]));
+          }
+          llvm::append_range(from, at.drop_front(width - 1));
+          return from;
+        }));
   return success();
 }
 
@@ -146,13 +152,14 @@ static LogicalResult lowerArrayFeatureExtractor(Operation *o, Lowering &l) {
     return unsupported(op, "X of rank " + Twine(in.dims.size()));
   Indices indices(l, op.getY());
   Value size = l.index(in.dims.back());
-  l.set(op.getZ(), moveElements(l, "array_feature_extractor", in, l.dims(op.getZ()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    Positions position(width, IndexBuilder{b, loc}.cst(0));
-    position.back() = at.back();
-    Positions from = llvm::to_vector(at.drop_front(added).drop_back());
-    from.push_back(indices.at(b, loc, position, size));
-    return from;
-  }));
+  l.set(op.getZ(), moveElements(l, "array_feature_extractor", in, l.dims(op.getZ()),
+                                [&](OpBuilder &b, Location loc, ValueRange at) {
+                                  Positions position(width, IndexBuilder{b, loc}.cst(0));
+                                  position.back() = at.back();
+                                  Positions from = llvm::to_vector(at.drop_front(added).drop_back());
+                                  from.push_back(indices.at(b, loc, position, size));
+                                  return from;
+                                }));
   return success();
 }
 
@@ -167,8 +174,11 @@ struct Reduction {
 };
 } // namespace
 
-static const Reduction reductions[] = {
-    {"none", nullptr}, {"add", &ScalarOps::add}, {"mul", &ScalarOps::mul}, {"min", &ScalarOps::min}, {"max", &ScalarOps::max}};
+static const Reduction reductions[] = {{"none", nullptr},
+                                       {"add", &ScalarOps::add},
+                                       {"mul", &ScalarOps::mul},
+                                       {"min", &ScalarOps::min},
+                                       {"max", &ScalarOps::max}};
 
 static const Reduction *findReduction(Operation *op, StringRef name) {
   for (const Reduction &r : reductions)
@@ -187,16 +197,17 @@ static Value scatter(Lowering &l, StringRef label, Value data, Value updates, co
   SmallVector<Value> dataSizes = l.indices(in.dims), updateSizes = l.indices(l.dims(updates));
   return l.loops(label, {{in.elem, in.dims}}, [&](OpBuilder &b, Location loc, ValueRange dest) {
     Value copied = copyInto(b, loc, in.lowered, dataSizes, dest[0]);
-    return Lowering::loopNest(b, loc, updateSizes, copied, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried) {
-      Positions to = where(b, loc, at);
-      Value update = tensor::ExtractOp::create(b, loc, lowered, at);
-      if (reduction.combine) {
-        Value old = Lowering::toCompute(b, loc, tensor::ExtractOp::create(b, loc, carried[0], to), elem);
-        Value now = Lowering::toCompute(b, loc, update, elem);
-        update = Lowering::toStorage(b, loc, (ScalarOps{b, loc, elem}.*reduction.combine)(old, now), elem);
-      }
-      return SmallVector<Value>{insertRaw(b, loc, update, carried[0], to)};
-    });
+    return Lowering::loopNest(
+        b, loc, updateSizes, copied, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried) {
+          Positions to = where(b, loc, at);
+          Value update = tensor::ExtractOp::create(b, loc, lowered, at);
+          if (reduction.combine) {
+            Value old = Lowering::toCompute(b, loc, tensor::ExtractOp::create(b, loc, carried[0], to), elem);
+            Value now = Lowering::toCompute(b, loc, update, elem);
+            update = Lowering::toStorage(b, loc, (ScalarOps{b, loc, elem}.*reduction.combine)(old, now), elem);
+          }
+          return SmallVector<Value>{insertRaw(b, loc, update, carried[0], to)};
+        });
   })[0];
 }
 
@@ -222,7 +233,8 @@ static LogicalResult lowerScatterElements(Operation *o, Lowering &l) {
   for (auto [i, d] : llvm::enumerate(dims)) {
     checkSameSize(l, counts[i], l.dims(op.getIndices())[i], "indices and updates differ on axis " + Twine(i));
     if (static_cast<int64_t>(i) != *axis && d != counts[i])
-      l.check(m.cmp(arith::CmpIPredicate::sge, sizes[i], l.index(counts[i])), "updates are larger than the data on axis " + Twine(i));
+      l.check(m.cmp(arith::CmpIPredicate::sge, sizes[i], l.index(counts[i])),
+              "updates are larger than the data on axis " + Twine(i));
   }
   requireElements(l, dims[*axis], op.getIndices());
   Indices indices(l, op.getIndices());
@@ -249,7 +261,8 @@ static LogicalResult lowerScatterND(Operation *o, Lowering &l) {
   SmallVector<Dim> expected(indexDims.begin(), indexDims.end() - 1);
   expected.append(dims.begin() + *tuple, dims.end());
   if (expected.size() != counts.size())
-    return unsupported(op, "updates of rank " + Twine(counts.size()) + "; these data and indices need " + Twine(expected.size()));
+    return unsupported(op, "updates of rank " + Twine(counts.size()) + "; these data and indices need " +
+                               Twine(expected.size()));
   for (auto [i, d] : llvm::enumerate(expected))
     checkSameSize(l, d, counts[i], "updates have a wrong size on axis " + Twine(i));
   for (int64_t i = 0; i < *tuple; ++i)
@@ -293,18 +306,19 @@ static LogicalResult lowerTensorScatter(Operation *o, Lowering &l) {
     checkSameSize(l, l.dims(op.getWriteIndices())[0], dims[0], "write_indices and cache differ in batch size");
   Type i64 = l.b.getI64Type();
   Value size = l.index(dims[*axis]);
-  l.set(op.getPresentCache(), scatter(l, "tensor_scatter", op.getPastCache(), op.getUpdate(), reductions[0],
-                                      [&](OpBuilder &b, Location loc, ValueRange at) {
-                                        IndexBuilder m{b, loc};
-                                        Positions to = llvm::to_vector(at);
-                                        if (writes) {
-                                          Value start = l.load(b, loc, writes, i64, at[0]);
-                                          to[*axis] = m.add(to[*axis], arith::IndexCastOp::create(b, loc, b.getIndexType(), start));
-                                        }
-                                        to[*axis] = circular ? m.floorMod(to[*axis], size)
-                                                             : m.clamp(to[*axis], m.cst(0), m.sub(size, m.cst(1)));
-                                        return to;
-                                      }));
+  l.set(op.getPresentCache(),
+        scatter(l, "tensor_scatter", op.getPastCache(), op.getUpdate(), reductions[0],
+                [&](OpBuilder &b, Location loc, ValueRange at) {
+                  IndexBuilder m{b, loc};
+                  Positions to = llvm::to_vector(at);
+                  if (writes) {
+                    Value start = l.load(b, loc, writes, i64, at[0]);
+                    to[*axis] = m.add(to[*axis], arith::IndexCastOp::create(b, loc, b.getIndexType(), start));
+                  }
+                  to[*axis] =
+                      circular ? m.floorMod(to[*axis], size) : m.clamp(to[*axis], m.cst(0), m.sub(size, m.cst(1)));
+                  return to;
+                }));
   return success();
 }
 

@@ -7,9 +7,10 @@ using namespace optc;
 
 using Iter = utils::IteratorType;
 
-/// x times the transposed coefficients [E, C], plus one intercept per row of them: [N, E] in f32, or f64 for f64 inputs.
-static FailureOr<Lowering::Input> linearScores(Operation *op, Lowering &l, Value x, ArrayRef<float> coefficients, ArrayRef<float> intercepts,
-                                               int64_t outputs) {
+/// x times the transposed coefficients [E, C], plus one intercept per row of them: [N, E] in f32, or f64 for f64
+/// inputs.
+static FailureOr<Lowering::Input> linearScores(Operation *op, Lowering &l, Value x, ArrayRef<float> coefficients,
+                                               ArrayRef<float> intercepts, int64_t outputs) {
   FailureOr<Lowering::Input> in = rowsOf(op, l, x);
   if (failed(in))
     return failure();
@@ -17,7 +18,8 @@ static FailureOr<Lowering::Input> linearScores(Operation *op, Lowering &l, Value
   if (!width && outputs > 0)
     width = coefficients.size() / outputs;
   if (!width || *width < 1 || coefficients.empty() || coefficients.size() % *width)
-    return unsupported(op, Twine(coefficients.size()) + " coefficients do not fit an input with " + (width ? Twine(*width) : Twine("?")) + " columns");
+    return unsupported(op, Twine(coefficients.size()) + " coefficients do not fit an input with " +
+                               (width ? Twine(*width) : Twine("?")) + " columns");
   int64_t count = coefficients.size() / *width;
   if (intercepts.size() > 1 && static_cast<int64_t>(intercepts.size()) != count)
     return unsupported(op, Twine(intercepts.size()) + " intercepts for " + Twine(count) + " outputs");
@@ -27,12 +29,15 @@ static FailureOr<Lowering::Input> linearScores(Operation *op, Lowering &l, Value
   Value weights = l.view(constantOf(l, coefficients), f32, {results, columns});
   MLIRContext *ctx = op->getContext();
   AffineExpr n = getAffineDimExpr(0, ctx), e = getAffineDimExpr(1, ctx), c = getAffineDimExpr(2, ctx);
-  SmallVector<AffineMap> maps{AffineMap::get(3, 0, {n, c}, ctx), AffineMap::get(3, 0, {e, c}, ctx), AffineMap::get(3, 0, {n, e}, ctx)};
-  Value sum = l.contract("linear", {*in, Lowering::Input{weights, f32, {results, columns}}}, maps, {Iter::parallel, Iter::parallel, Iter::reduction}, elem,
-                         {rows, results}, ScalarOps{l.b, l.loc, elem}.constant(0), [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
-                           ScalarOps s{b, loc, elem};
-                           return s.add(acc, s.mul(castScalar(b, loc, v[0], in->elem, elem), castScalar(b, loc, v[1], f32, elem)));
-                         });
+  SmallVector<AffineMap> maps{AffineMap::get(3, 0, {n, c}, ctx), AffineMap::get(3, 0, {e, c}, ctx),
+                              AffineMap::get(3, 0, {n, e}, ctx)};
+  Value sum = l.contract(
+      "linear", {*in, Lowering::Input{weights, f32, {results, columns}}}, maps,
+      {Iter::parallel, Iter::parallel, Iter::reduction}, elem, {rows, results}, ScalarOps{l.b, l.loc, elem}.constant(0),
+      [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
+        ScalarOps s{b, loc, elem};
+        return s.add(acc, s.mul(castScalar(b, loc, v[0], in->elem, elem), castScalar(b, loc, v[1], f32, elem)));
+      });
   SmallVector<Lowering::Input> inputs{{sum, elem, {rows, results}}};
   if (intercepts.empty())
     return inputs[0];
@@ -44,15 +49,17 @@ static FailureOr<Lowering::Input> linearScores(Operation *op, Lowering &l, Value
 }
 
 /// Hands scores over as f32.
-static LogicalResult setScores(Operation *op, Lowering &l, Value result, const Lowering::Input &scores, StringRef kind) {
+static LogicalResult setScores(Operation *op, Lowering &l, Value result, const Lowering::Input &scores,
+                               StringRef kind) {
   FailureOr<Value> y = postTransform(op, l, scores, kind);
   if (failed(y))
     return failure();
   Type to = l.elem(result);
   Value converted = *y;
   if (to != scores.elem)
-    converted = l.elementwise(Lowering::Input{*y, scores.elem, scores.dims}, to, scores.dims,
-                              [&](OpBuilder &b, Location loc, ValueRange x) { return castScalar(b, loc, x[0], scores.elem, to); });
+    converted = l.elementwise(
+        Lowering::Input{*y, scores.elem, scores.dims}, to, scores.dims,
+        [&](OpBuilder &b, Location loc, ValueRange x) { return castScalar(b, loc, x[0], scores.elem, to); });
   l.set(result, l.view(converted, to, l.dims(result)));
   return success();
 }
@@ -73,22 +80,25 @@ static LogicalResult lowerLinearClassifier(Operation *o, Lowering &l) {
   if (strings && strings.empty())
     strings = {};
   int64_t classes = strings ? strings.size() : ints.size();
-  FailureOr<Lowering::Input> scores = linearScores(op, l, op.getX(), op.getCoefficients(), orEmpty(op.getIntercepts()), orEmpty(op.getIntercepts()).size());
+  FailureOr<Lowering::Input> scores = linearScores(op, l, op.getX(), op.getCoefficients(), orEmpty(op.getIntercepts()),
+                                                   orEmpty(op.getIntercepts()).size());
   if (failed(scores))
     return failure();
   if (knownSize(scores->dims[1]) == 1 && classes == 2) { // One score for two classes: the other one is its negative.
     Lowering::Input one = *scores;
     scores->dims[1] = l.shapes.constant(2);
-    scores->lowered = l.generate("binary_scores", one.elem, scores->dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-      IndexBuilder m{b, loc};
-      ScalarOps s{b, loc, one.elem};
-      Value x = l.load(b, loc, one.lowered, one.elem, {at[0], m.cst(0)});
-      return s.select(m.eq(at[1], m.cst(1)), x, s.neg(x));
-    });
+    scores->lowered =
+        l.generate("binary_scores", one.elem, scores->dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+          IndexBuilder m{b, loc};
+          ScalarOps s{b, loc, one.elem};
+          Value x = l.load(b, loc, one.lowered, one.elem, {at[0], m.cst(0)});
+          return s.select(m.eq(at[1], m.cst(1)), x, s.neg(x));
+        });
   }
   int64_t columns = *knownSize(scores->dims[1]);
   if (columns != classes || columns < 2)
-    return unsupported(op, Twine(columns) + " scores for " + Twine(classes) + " class labels; one score per class, or one for two, are supported");
+    return unsupported(op, Twine(columns) + " scores for " + Twine(classes) +
+                               " class labels; one score per class, or one for two, are supported");
   FailureOr<Value> z = postTransform(op, l, *scores, op.getPostTransform());
   if (failed(z))
     return failure();
@@ -113,16 +123,26 @@ struct SvmKernel {
 };
 } // namespace
 
-static Value scaled(const ScalarOps &s, Value sum, ArrayRef<float> p) { return s.add(s.mul(sum, s.constant(p[0])), s.constant(p[1])); }
+static Value scaled(const ScalarOps &s, Value sum, ArrayRef<float> p) {
+  return s.add(s.mul(sum, s.constant(p[0])), s.constant(p[1]));
+}
 static Value linear(const ScalarOps &, Value sum, ArrayRef<float>) { return sum; }
-static Value poly(const ScalarOps &s, Value sum, ArrayRef<float> p) { return math::PowFOp::create(s.b, s.loc, scaled(s, sum, p), s.constant(std::trunc(p[2]))); }
-static Value sigmoid(const ScalarOps &s, Value sum, ArrayRef<float> p) { return math::TanhOp::create(s.b, s.loc, scaled(s, sum, p)); }
-static Value rbf(const ScalarOps &s, Value sum, ArrayRef<float> p) { return math::ExpOp::create(s.b, s.loc, s.mul(s.constant(-p[0]), sum)); }
-static const SvmKernel svmKernels[] = {{"LINEAR", false, linear}, {"POLY", false, poly}, {"SIGMOID", false, sigmoid}, {"RBF", true, rbf}};
+static Value poly(const ScalarOps &s, Value sum, ArrayRef<float> p) {
+  return math::PowFOp::create(s.b, s.loc, scaled(s, sum, p), s.constant(std::trunc(p[2])));
+}
+static Value sigmoid(const ScalarOps &s, Value sum, ArrayRef<float> p) {
+  return math::TanhOp::create(s.b, s.loc, scaled(s, sum, p));
+}
+static Value rbf(const ScalarOps &s, Value sum, ArrayRef<float> p) {
+  return math::ExpOp::create(s.b, s.loc, s.mul(s.constant(-p[0]), sum));
+}
+static const SvmKernel svmKernels[] = {
+    {"LINEAR", false, linear}, {"POLY", false, poly}, {"SIGMOID", false, sigmoid}, {"RBF", true, rbf}};
 
 static LogicalResult lowerSvmRegressor(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLSVMRegressorOp>(o);
-  ArrayRef<float> coefficients = orEmpty(op.getCoefficients()), rho = orEmpty(op.getRho()), vectors = orEmpty(op.getSupportVectors());
+  ArrayRef<float> coefficients = orEmpty(op.getCoefficients()), rho = orEmpty(op.getRho()),
+                  vectors = orEmpty(op.getSupportVectors());
   int64_t supports = op.getNSupports();
   if (coefficients.empty() || rho.empty())
     return unsupported(op, "attributes coefficients and rho must not be empty");
@@ -130,13 +150,15 @@ static LogicalResult lowerSvmRegressor(Operation *o, Lowering &l) {
   SmallVector<float> params = llvm::to_vector(orEmpty(op.getKernelParams()));
   params.resize(3, 0);
   if (kernel == std::end(svmKernels))
-    return unsupported(op, "attribute kernel_type \"" + op.getKernelType() + "\"; supported are LINEAR, POLY, RBF and SIGMOID");
+    return unsupported(op, "attribute kernel_type \"" + op.getKernelType() +
+                               "\"; supported are LINEAR, POLY, RBF and SIGMOID");
   FailureOr<Lowering::Input> scores;
   if (supports <= 0) {
     scores = linearScores(op, l, op.getX(), coefficients, rho.take_front(1), 1);
   } else {
     if (static_cast<int64_t>(coefficients.size()) != supports || vectors.size() % supports || vectors.empty())
-      return unsupported(op, Twine(coefficients.size()) + " coefficients and " + Twine(vectors.size()) + " numbers of support vectors for n_supports " + Twine(supports));
+      return unsupported(op, Twine(coefficients.size()) + " coefficients and " + Twine(vectors.size()) +
+                                 " numbers of support vectors for n_supports " + Twine(supports));
     FailureOr<Lowering::Input> in = rowsOf(op, l, op.getX());
     if (failed(in))
       return failure();
@@ -144,31 +166,35 @@ static LogicalResult lowerSvmRegressor(Operation *o, Lowering &l) {
     Dim rows = in->dims[0], count = l.shapes.constant(supports), columns = l.shapes.constant(vectors.size() / supports);
     checkSameSize(l, in->dims[1], columns, "the input and the support vectors have different numbers of columns");
     if (knownSize(in->dims[1]) && in->dims[1] != columns)
-      return unsupported(op, "support vectors of " + Twine(*knownSize(columns)) + " columns for an input with " + Twine(*knownSize(in->dims[1])));
+      return unsupported(op, "support vectors of " + Twine(*knownSize(columns)) + " columns for an input with " +
+                                 Twine(*knownSize(in->dims[1])));
     MLIRContext *ctx = op.getContext();
     AffineExpr n = getAffineDimExpr(0, ctx), e = getAffineDimExpr(1, ctx), c = getAffineDimExpr(2, ctx);
-    SmallVector<AffineMap> maps{AffineMap::get(3, 0, {n, c}, ctx), AffineMap::get(3, 0, {e, c}, ctx), AffineMap::get(3, 0, {n, e}, ctx)};
+    SmallVector<AffineMap> maps{AffineMap::get(3, 0, {n, c}, ctx), AffineMap::get(3, 0, {e, c}, ctx),
+                                AffineMap::get(3, 0, {n, e}, ctx)};
     Lowering::Input support{l.view(constantOf(l, vectors), f32, {count, columns}), f32, {count, columns}};
     Value zero = ScalarOps{l.b, l.loc, f32}.constant(0);
-    Value sums = l.contract("svm_kernel", {*in, support}, maps, {Iter::parallel, Iter::parallel, Iter::reduction}, f32, {rows, count}, zero,
-                            [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
+    Value sums = l.contract("svm_kernel", {*in, support}, maps, {Iter::parallel, Iter::parallel, Iter::reduction}, f32,
+                            {rows, count}, zero, [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
                               ScalarOps s{b, loc, f32};
                               Value x = castScalar(b, loc, v[0], in->elem, f32), d = s.sub(x, v[1]);
                               return s.add(acc, kernel->distance ? s.mul(d, d) : s.mul(x, v[1]));
                             });
     Value weights = constantOf(l, coefficients);
     AffineExpr row = getAffineDimExpr(0, ctx), k = getAffineDimExpr(1, ctx);
-    Value total = l.contract("svm", {Lowering::Input{sums, f32, {rows, count}}, Lowering::Input{weights, f32, {count}}},
-                             {AffineMap::get(2, 0, {row, k}, ctx), AffineMap::get(2, 0, {k}, ctx), AffineMap::get(2, 0, {row}, ctx)},
-                             {Iter::parallel, Iter::reduction}, f32, {rows}, zero, [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
-                               ScalarOps s{b, loc, f32};
-                               return s.add(acc, s.mul(v[1], kernel->finish(s, v[0], params)));
-                             });
+    Value total = l.contract(
+        "svm", {Lowering::Input{sums, f32, {rows, count}}, Lowering::Input{weights, f32, {count}}},
+        {AffineMap::get(2, 0, {row, k}, ctx), AffineMap::get(2, 0, {k}, ctx), AffineMap::get(2, 0, {row}, ctx)},
+        {Iter::parallel, Iter::reduction}, f32, {rows}, zero, [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
+          ScalarOps s{b, loc, f32};
+          return s.add(acc, s.mul(v[1], kernel->finish(s, v[0], params)));
+        });
     SmallVector<Dim> column{rows, l.shapes.constant(1)};
-    Value shifted = l.elementwise(Lowering::Input{l.view(total, f32, column), f32, column}, f32, column, [&](OpBuilder &b, Location loc, ValueRange v) {
-      ScalarOps s{b, loc, f32};
-      return s.add(v[0], s.constant(rho[0]));
-    });
+    Value shifted = l.elementwise(Lowering::Input{l.view(total, f32, column), f32, column}, f32, column,
+                                  [&](OpBuilder &b, Location loc, ValueRange v) {
+                                    ScalarOps s{b, loc, f32};
+                                    return s.add(v[0], s.constant(rho[0]));
+                                  });
     scores = Lowering::Input{shifted, f32, column};
   }
   if (failed(scores))

@@ -13,7 +13,11 @@ using namespace optc;
 const LoweringTable &optc::loweringTable() {
   static const LoweringTable table = [] {
     LoweringTable t;
-    for (auto add : {registerElementwiseLowerings, registerReductionLowerings, registerMatmulLowerings, registerConvLowerings, registerPoolLowerings, registerNormLowerings, registerMovementLowerings, registerIndexingLowerings, registerResizeLowerings, registerQuantLowerings, registerRecurrentLowerings, registerControlLowerings, registerSequenceLowerings, registerSelectionLowerings, registerMlLowerings, registerMicrosoftLowerings})
+    for (auto add :
+         {registerElementwiseLowerings, registerReductionLowerings, registerMatmulLowerings, registerConvLowerings,
+          registerPoolLowerings, registerNormLowerings, registerMovementLowerings, registerIndexingLowerings,
+          registerResizeLowerings, registerQuantLowerings, registerRecurrentLowerings, registerControlLowerings,
+          registerSequenceLowerings, registerSelectionLowerings, registerMlLowerings, registerMicrosoftLowerings})
       if (add)
         add(t);
     return t;

@@ -50,7 +50,9 @@ std::optional<SmallVector<int64_t>> Lowering::constInts(Value onnxValue) const {
   }
   if (auto dense = dyn_cast_or_null<DenseIntElementsAttr>(constElements(onnxValue))) {
     for (APInt v : dense.getValues<APInt>())
-      out.push_back(v.getBitWidth() == 1 || info.elementType.isUnsignedInteger() ? static_cast<int64_t>(v.getZExtValue()) : v.getSExtValue());
+      out.push_back(v.getBitWidth() == 1 || info.elementType.isUnsignedInteger()
+                        ? static_cast<int64_t>(v.getZExtValue())
+                        : v.getSExtValue());
     return out;
   }
   return std::nullopt;
@@ -85,7 +87,8 @@ Value Lowering::materialize(Dim dim) {
   // A size of a value that is not there yet: the operator's lowering should have bound it.
   if (dim->tensor && !isa_and_nonnull<RankedTensorType>(get(dim->tensor) ? get(dim->tensor).getType() : Type())) {
     if (!missingSize)
-      emitError(loc) << "the size of axis " << dim->value << " depends on data in a way that is not supported here; give the model's shapes as constants";
+      emitError(loc) << "the size of axis " << dim->value
+                     << " depends on data in a way that is not supported here; give the model's shapes as constants";
     missingSize = true;
     return constIndex(0);
   }
@@ -135,9 +138,11 @@ Value Lowering::materialize(Dim dim) {
       q = arith::CeilDivSIOp::create(b, loc, x, safe);
     else {
       Value r = arith::RemSIOp::create(b, loc, x, safe);
-      Value different = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, loc, r, safe), zero);
+      Value different =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, loc, r, safe), zero);
       Value nonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, r, zero);
-      q = arith::SelectOp::create(b, loc, arith::AndIOp::create(b, loc, different, nonzero), arith::AddIOp::create(b, loc, r, safe), r);
+      q = arith::SelectOp::create(b, loc, arith::AndIOp::create(b, loc, different, nonzero),
+                                  arith::AddIOp::create(b, loc, r, safe), r);
     }
     return arith::SelectOp::create(b, loc, bad, zero, q);
   }
@@ -192,7 +197,8 @@ Value Lowering::hostScalar(Value onnxValue) {
 
 void Lowering::check(Value condition, const Twine &message) {
   std::string name = onnx::nodeName(loc);
-  kernel::CheckOp::create(b, loc, condition, b.getStringAttr(name.empty() ? message.str() : "node '" + name + "': " + message.str()));
+  kernel::CheckOp::create(b, loc, condition,
+                          b.getStringAttr(name.empty() ? message.str() : "node '" + name + "': " + message.str()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,9 +242,11 @@ Value Lowering::constant(ElementsAttr value, Type elem) {
   auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(), storageType(elem));
   TypedAttr typed;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
-    // The bytes stay where they are; only their type changes. Packed sub-byte data keeps its element type: the weight writer unpacks it.
-    typed = DenseResourceElementsAttr::get(elem.getIntOrFloatBitWidth() < 8 && !elem.isInteger(1) ? cast<ShapedType>(value.getType()) : type,
-                                           resource.getRawHandle());
+    // The bytes stay where they are; only their type changes. Packed sub-byte data keeps its element type: the weight
+    // writer unpacks it.
+    typed = DenseResourceElementsAttr::get(
+        elem.getIntOrFloatBitWidth() < 8 && !elem.isInteger(1) ? cast<ShapedType>(value.getType()) : type,
+        resource.getRawHandle());
   } else if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
     Type stored = type.getElementType();
     if (dense.getElementType() == stored) {
@@ -269,9 +277,10 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     loc = op.getLoc();
     bool known = llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); });
     // Results whose elements are all known as sizes need no kernel: the host computes them.
-    bool allElements = op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), [&](Value v) {
-      return shapes.get(v).elements.has_value() && isa<IntegerType>(shapes.get(v).elementType);
-    });
+    bool allElements =
+        op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), [&](Value v) {
+          return shapes.get(v).elements.has_value() && isa<IntegerType>(shapes.get(v).elementType);
+        });
     if (!known) {
       failedAny = true; // an operand's producer was refused: one message is enough
     } else if (allElements) {

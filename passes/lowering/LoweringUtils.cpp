@@ -4,9 +4,7 @@
 using namespace mlir;
 using namespace optc;
 
-std::optional<int64_t> optc::knownSize(Dim dim) {
-  return constantOf(dim);
-}
+std::optional<int64_t> optc::knownSize(Dim dim) { return constantOf(dim); }
 
 bool optc::isOwnSize(Dim dim, Value result) { return dim->kind == DimKind::Leaf && dim->tensor == result; }
 
@@ -18,7 +16,8 @@ LogicalResult optc::requireRanked(Operation *op, Lowering &l) {
   auto check = [&](Value v, StringRef what, unsigned i) -> LogicalResult {
     if (isRanked(l, v))
       return success();
-    return unsupported(op, Twine(what) + " " + Twine(i) + " has no known rank; give its shape in the model or with --shape");
+    return unsupported(op, Twine(what) + " " + Twine(i) +
+                               " has no known rank; give its shape in the model or with --shape");
   };
   for (auto [i, v] : llvm::enumerate(op->getOperands()))
     if (failed(check(v, "input", i)))
@@ -56,13 +55,14 @@ Type optc::loweredType(Lowering &l, Value onnxValue) {
   return kernel::ValueType::get(l.b.getContext());
 }
 
-ValueRange optc::callLibrary(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<Type> operandElems, TypeRange results,
-                             ArrayRef<Type> resultElems, ArrayRef<int64_t> params) {
+ValueRange optc::callLibrary(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<Type> operandElems,
+                             TypeRange results, ArrayRef<Type> resultElems, ArrayRef<int64_t> params) {
   SmallVector<int32_t> dtypes;
   for (ArrayRef<Type> elems : {operandElems, resultElems})
     for (Type elem : elems)
       dtypes.push_back(elem ? onnx::dataTypeOf(elem) : 0);
-  return kernel::LibraryOp::create(l.b, l.loc, results, fn, operands, l.b.getDenseI64ArrayAttr(params), l.b.getDenseI32ArrayAttr(dtypes))
+  return kernel::LibraryOp::create(l.b, l.loc, results, fn, operands, l.b.getDenseI64ArrayAttr(params),
+                                   l.b.getDenseI32ArrayAttr(dtypes))
       .getResults();
 }
 
@@ -86,7 +86,8 @@ Value optc::stringConstant(Lowering &l, ArrayRef<StringRef> values, ArrayRef<int
 
 int64_t optc::expectedRank(Lowering &l, Value onnxValue) { return isRanked(l, onnxValue) ? l.rank(onnxValue) : -1; }
 
-LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<int64_t> params, ValueRange results) {
+LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange operands, ArrayRef<int64_t> params,
+                               ValueRange results) {
   SmallVector<Value> lowered;
   SmallVector<Type> operandElems;
   for (Value v : operands) {
@@ -97,8 +98,8 @@ LogicalResult optc::callAndSet(Lowering &l, kernel::LibraryFn fn, ValueRange ope
   return success();
 }
 
-void optc::setLibraryResults(Lowering &l, kernel::LibraryFn fn, ValueRange lowered, ArrayRef<Type> operandElems, ArrayRef<int64_t> params,
-                             ValueRange results) {
+void optc::setLibraryResults(Lowering &l, kernel::LibraryFn fn, ValueRange lowered, ArrayRef<Type> operandElems,
+                             ArrayRef<int64_t> params, ValueRange results) {
   SmallVector<Type> types, resultElems;
   for (Value v : results) {
     bool tensor = isRanked(l, v);
@@ -135,8 +136,8 @@ Value optc::convertLowered(Operation *op, Lowering &l, Value lowered, Type elem,
   Type result = type;
   if (toTensor) // The sizes are those of the value.
     result = RankedTensorType::get(SmallVector<int64_t>(rank, ShapedType::kDynamic), toTensor.getElementType());
-  Value copy = callLibrary(l, kernel::LibraryFn::value_copy, lowered, {fromTensor ? elem : Type()}, result, {toTensor ? elem : Type()},
-                     {dtype, rank, /*must exist=*/toTensor ? 1 : 0})[0];
+  Value copy = callLibrary(l, kernel::LibraryFn::value_copy, lowered, {fromTensor ? elem : Type()}, result,
+                           {toTensor ? elem : Type()}, {dtype, rank, /*must exist=*/toTensor ? 1 : 0})[0];
   if (!toTensor)
     return copy;
   IndexBuilder m{l.b, l.loc};
@@ -164,8 +165,8 @@ static Value moveStrings(Lowering &l, StringRef label, const Lowering::Input &so
     return arith::IndexCastOp::create(b, loc, i64, linear);
   });
   Value flat = l.view(source.lowered, source.elem, {l.shapes.numElements(source.dims)});
-  return callLibrary(l, kernel::LibraryFn::string_gather, {flat, positions}, {source.elem, i64}, l.tensorType(source.elem, dims),
-                     {source.elem}, {/*axis=*/0})[0];
+  return callLibrary(l, kernel::LibraryFn::string_gather, {flat, positions}, {source.elem, i64},
+                     l.tensorType(source.elem, dims), {source.elem}, {/*axis=*/0})[0];
 }
 
 Value optc::moveElements(Lowering &l, StringRef label, const Lowering::Input &source, ArrayRef<Dim> dims,
@@ -181,7 +182,8 @@ Value optc::insertRaw(OpBuilder &b, Location loc, Value stored, Value dest, Valu
   return tensor::InsertOp::create(b, loc, stored, dest, at);
 }
 
-Value optc::copyInto(OpBuilder &b, Location loc, Value source, ValueRange sizes, Value dest, int64_t axis, Value offset) {
+Value optc::copyInto(OpBuilder &b, Location loc, Value source, ValueRange sizes, Value dest, int64_t axis,
+                     Value offset) {
   return Lowering::loopNest(b, loc, sizes, dest, [&](OpBuilder &b, Location loc, ValueRange ivs, ValueRange carried) {
     Value stored = tensor::ExtractOp::create(b, loc, source, ivs);
     SmallVector<Value> to = llvm::to_vector(ivs);
@@ -208,9 +210,11 @@ FailureOr<PerAxis> PerAxis::get(Operation *op, Lowering &l, Value list, Value ax
     return unsupported(op, Twine(result.count) + " axes are listed for rank " + Twine(rank));
   if (l.rank(list) == 1 && knownSize(l.dims(list)[0]) != result.count * perAxis) {
     if (knownSize(l.dims(list)[0]))
-      return unsupported(op, Twine(*knownSize(l.dims(list)[0])) + " values are given for " + Twine(result.count) + " axes");
+      return unsupported(op,
+                         Twine(*knownSize(l.dims(list)[0])) + " values are given for " + Twine(result.count) + " axes");
     IndexBuilder m{l.b, l.loc};
-    l.check(m.eq(l.index(l.dims(list)[0]), m.cst(result.count * perAxis)), "the number of values does not match the number of axes");
+    l.check(m.eq(l.index(l.dims(list)[0]), m.cst(result.count * perAxis)),
+            "the number of values does not match the number of axes");
   }
   if (!axes) {
     result.known = llvm::to_vector(llvm::seq<int64_t>(0, result.count));

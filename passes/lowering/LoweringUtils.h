@@ -56,26 +56,29 @@ void checkSameSize(Lowering &l, Dim x, Dim y, const llvm::Twine &what);
 
 bool isString(mlir::Type elem);
 
-/// The type of the lowered form of an onnx value: a tensor, or !kernel.value for sequences, optionals and unknown ranks.
+/// The type of the lowered form of an onnx value: a tensor, or !kernel.value for sequences, optionals and unknown
+/// ranks.
 mlir::Type loweredType(Lowering &l, mlir::Value onnxValue);
-/// A lowered value as `type`: sizes are cast, tensors are boxed into values and taken out of them. Null with an error at
-/// `op` when the shapes contradict each other. `elem` is the onnx element type of a tensor.
+/// A lowered value as `type`: sizes are cast, tensors are boxed into values and taken out of them. Null with an error
+/// at `op` when the shapes contradict each other. `elem` is the onnx element type of a tensor.
 mlir::Value convertLowered(mlir::Operation *op, Lowering &l, mlir::Value lowered, mlir::Type elem, mlir::Type type);
 /// The onnx element type of a tensor, null for sequences and optionals.
 mlir::Type elementType(mlir::Value onnxValue);
 /// A call of the runtime with operands and results in lowered form; `dtypes` as in kernel.library.
-mlir::ValueRange callLibrary(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange operands, llvm::ArrayRef<mlir::Type> operandElems,
-                             mlir::TypeRange results, llvm::ArrayRef<mlir::Type> resultElems, llvm::ArrayRef<int64_t> params);
+mlir::ValueRange callLibrary(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange operands,
+                             llvm::ArrayRef<mlir::Type> operandElems, mlir::TypeRange results,
+                             llvm::ArrayRef<mlir::Type> resultElems, llvm::ArrayRef<int64_t> params);
 /// A constant tensor of strings, made by the runtime from bytes and offsets in the artifact.
 mlir::Value stringConstant(Lowering &l, llvm::ArrayRef<llvm::StringRef> values, llvm::ArrayRef<int64_t> shape);
 
-/// Calls the runtime with onnx operands (null: absent) and hands the results over. Tensors that come back have their sizes
-/// checked where they are taken for constants.
-llvm::LogicalResult callAndSet(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange operands, llvm::ArrayRef<int64_t> params,
-                               mlir::ValueRange results);
+/// Calls the runtime with onnx operands (null: absent) and hands the results over. Tensors that come back have their
+/// sizes checked where they are taken for constants.
+llvm::LogicalResult callAndSet(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange operands,
+                               llvm::ArrayRef<int64_t> params, mlir::ValueRange results);
 /// The same with operands in lowered form and their onnx element types.
-void setLibraryResults(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange lowered, llvm::ArrayRef<mlir::Type> operandElems,
-                       llvm::ArrayRef<int64_t> params, mlir::ValueRange results);
+void setLibraryResults(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange lowered,
+                       llvm::ArrayRef<mlir::Type> operandElems, llvm::ArrayRef<int64_t> params,
+                       mlir::ValueRange results);
 /// The rank of a tensor that the runtime has to check, -1 when any will do.
 int64_t expectedRank(Lowering &l, mlir::Value onnxValue);
 
@@ -84,27 +87,29 @@ Lowering::Input rawInput(Lowering &l, mlir::Value onnxValue);
 
 /// result[i] = source[from(i)], for any element type: `from` gives the (valid) position in the source of an element of
 /// the result.
-mlir::Value moveElements(Lowering &l, llvm::StringRef label, const Lowering::Input &source, llvm::ArrayRef<Dim> dims,
-                         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> from);
+mlir::Value moveElements(
+    Lowering &l, llvm::StringRef label, const Lowering::Input &source, llvm::ArrayRef<Dim> dims,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> from);
 
 /// dest[at...] = stored, in the storage type.
-mlir::Value insertRaw(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored, mlir::Value dest, mlir::ValueRange at);
+mlir::Value insertRaw(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored, mlir::Value dest,
+                      mlir::ValueRange at);
 
 /// Copies `source` (a lowered tensor of sizes `sizes`) into `dest` at the offset `offset` on axis `axis`.
-mlir::Value copyInto(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, mlir::ValueRange sizes, mlir::Value dest,
-                     int64_t axis = -1, mlir::Value offset = nullptr);
+mlir::Value copyInto(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, mlir::ValueRange sizes,
+                     mlir::Value dest, int64_t axis = -1, mlir::Value offset = nullptr);
 
 /// Operands given by axis, such as the starts of Slice: value `j` of `list` belongs to axis `axes[j]`.
 struct PerAxis {
   Lowering &l;
-  int64_t count;                                        ///< number of listed axes
+  int64_t count; ///< number of listed axes
   int64_t rank;
-  mlir::Value axes;                                     ///< onnx value, null: 0, 1, 2, ...
-  std::optional<llvm::SmallVector<int64_t>> known;      ///< non-negative, when known at compile time
+  mlir::Value axes;                                ///< onnx value, null: 0, 1, 2, ...
+  std::optional<llvm::SmallVector<int64_t>> known; ///< non-negative, when known at compile time
 
   /// Fails with an error when the number of axes is not known or one is out of range.
-  static llvm::FailureOr<PerAxis> get(mlir::Operation *op, Lowering &l, mlir::Value list, mlir::Value axes, int64_t rank,
-                                      int64_t perAxis = 1);
+  static llvm::FailureOr<PerAxis> get(mlir::Operation *op, Lowering &l, mlir::Value list, mlir::Value axes,
+                                      int64_t rank, int64_t perAxis = 1);
   /// Element `offset + j` of `list` for `axis`, or `otherwise`.
   mlir::Value value(mlir::Value list, int64_t axis, int64_t offset, mlir::Value otherwise) const;
 };

@@ -46,7 +46,8 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   };
   SmallVector<AffineMap> maps = {map(m, k, gemm.getTransA() != 0), map(k, n, gemm.getTransB() != 0), map(m, n, false)};
   Lowering::Input a = l.input(gemm.getA()), b = l.input(gemm.getB());
-  requireEqual(l, a.dims[gemm.getTransA() ? 0 : 1], b.dims[gemm.getTransB() ? 1 : 0], "the inner sizes of the product differ");
+  requireEqual(l, a.dims[gemm.getTransA() ? 0 : 1], b.dims[gemm.getTransB() ? 1 : 0],
+               "the inner sizes of the product differ");
   Value product = l.contract("gemm", {a, b}, maps, {Iter::parallel, Iter::parallel, Iter::reduction}, accElem, out,
                              ScalarOps{l.b, l.loc, accElem}.constantInt(0), multiplyAdd(a.elem, b.elem, accElem));
   double alpha = gemm.getAlpha().convertToDouble(), beta = gemm.getBeta().convertToDouble();
@@ -83,59 +84,73 @@ static LogicalResult lowerDet(Operation *op, Lowering &l) {
   Value last = n;
 
   auto body = [&](OpBuilder &b, Location loc, ValueRange dests) -> SmallVector<Value> {
-    return Lowering::loopNest(b, loc, batchSizes, dests, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried) {
-      IndexMath m{b, loc};
-      FloatMath f(b, loc, work);
-      Value zero = m.c(0), one = m.c(1);
-      auto cell = [&](Value i, Value j) {
-        SmallVector<Value> indices(at.begin(), at.end());
-        indices.append({i, j});
-        return indices;
-      };
-      Value copy = Lowering::loopNest(b, loc, {last, last}, {carried[1]}, [&](OpBuilder &b, Location loc, ValueRange ij, ValueRange t) {
-        Value v = l.load(b, loc, x, elem, cell(ij[0], ij[1]));
-        return SmallVector<Value>{tensor::InsertOp::create(b, loc, v, t[0], cell(ij[0], ij[1]))};
-      })[0];
-      auto eliminate = scf::ForOp::create(b, loc, zero, last, one, ValueRange{copy, f.constant(1)}, [&](OpBuilder &b, Location loc, Value k, ValueRange args) {
-        IndexMath m{b, loc};
-        FloatMath f(b, loc, work);
-        Value a = args[0];
-        auto at2 = [&](OpBuilder &b, Value t, Value i, Value j) -> Value { return tensor::ExtractOp::create(b, loc, t, cell(i, j)); };
-        // The row of the largest absolute value in column k.
-        auto pivot = scf::ForOp::create(b, loc, k, last, one, ValueRange{k, f.constant(-1)}, [&](OpBuilder &b, Location loc, Value i, ValueRange best) {
+    return Lowering::loopNest(
+        b, loc, batchSizes, dests, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried) {
+          IndexMath m{b, loc};
           FloatMath f(b, loc, work);
-          Value v = f.abs(at2(b, a, i, k));
-          Value better = f.lt(best[1], v);
-          scf::YieldOp::create(b, loc, ValueRange{f.select(better, i, best[0]), f.select(better, v, best[1])});
+          Value zero = m.c(0), one = m.c(1);
+          auto cell = [&](Value i, Value j) {
+            SmallVector<Value> indices(at.begin(), at.end());
+            indices.append({i, j});
+            return indices;
+          };
+          Value copy = Lowering::loopNest(
+              b, loc, {last, last}, {carried[1]}, [&](OpBuilder &b, Location loc, ValueRange ij, ValueRange t) {
+                Value v = l.load(b, loc, x, elem, cell(ij[0], ij[1]));
+                return SmallVector<Value>{tensor::InsertOp::create(b, loc, v, t[0], cell(ij[0], ij[1]))};
+              })[0];
+          auto eliminate = scf::ForOp::create(
+              b, loc, zero, last, one, ValueRange{copy, f.constant(1)},
+              [&](OpBuilder &b, Location loc, Value k, ValueRange args) {
+                IndexMath m{b, loc};
+                FloatMath f(b, loc, work);
+                Value a = args[0];
+                auto at2 = [&](OpBuilder &b, Value t, Value i, Value j) -> Value {
+                  return tensor::ExtractOp::create(b, loc, t, cell(i, j));
+                };
+                // The row of the largest absolute value in column k.
+                auto pivot = scf::ForOp::create(
+                    b, loc, k, last, one, ValueRange{k, f.constant(-1)},
+                    [&](OpBuilder &b, Location loc, Value i, ValueRange best) {
+                      FloatMath f(b, loc, work);
+                      Value v = f.abs(at2(b, a, i, k));
+                      Value better = f.lt(best[1], v);
+                      scf::YieldOp::create(b, loc,
+                                           ValueRange{f.select(better, i, best[0]), f.select(better, v, best[1])});
+                    });
+                Value row = pivot.getResult(0);
+                auto swapped = scf::ForOp::create(
+                    b, loc, zero, last, one, ValueRange{a}, [&](OpBuilder &b, Location loc, Value j, ValueRange t) {
+                      Value upper = at2(b, t[0], k, j), lower = at2(b, t[0], row, j);
+                      Value next = tensor::InsertOp::create(b, loc, lower, t[0], cell(k, j));
+                      next = tensor::InsertOp::create(b, loc, upper, next, cell(row, j));
+                      scf::YieldOp::create(b, loc, next);
+                    });
+                a = swapped.getResult(0);
+                Value head = at2(b, a, k, k);
+                Value d = f.mul(args[1], head);
+                d = f.select(m.eq(row, k), d, f.neg(d));
+                Value isZero = f.eq(head, f.constant(0));
+                auto rows = scf::ForOp::create(
+                    b, loc, m.add(k, one), last, one, ValueRange{a},
+                    [&](OpBuilder &b, Location loc, Value i, ValueRange t) {
+                      FloatMath f(b, loc, work);
+                      Value factor = f.select(isZero, f.constant(0), f.div(at2(b, t[0], i, k), head));
+                      auto columns = scf::ForOp::create(
+                          b, loc, k, last, one, t, [&](OpBuilder &b, Location loc, Value j, ValueRange t) {
+                            FloatMath f(b, loc, work);
+                            Value v = f.sub(at2(b, t[0], i, j), f.mul(factor, at2(b, t[0], k, j)));
+                            scf::YieldOp::create(b, loc,
+                                                 tensor::InsertOp::create(b, loc, v, t[0], cell(i, j)).getResult());
+                          });
+                      scf::YieldOp::create(b, loc, columns.getResults());
+                    });
+                scf::YieldOp::create(b, loc, ValueRange{rows.getResult(0), d});
+              });
+          Value result = Lowering::toStorage(b, loc, eliminate.getResult(1), elem);
+          Value y = tensor::InsertOp::create(b, loc, result, carried[0], at);
+          return SmallVector<Value>{y, eliminate.getResult(0)};
         });
-        Value row = pivot.getResult(0);
-        auto swapped = scf::ForOp::create(b, loc, zero, last, one, ValueRange{a}, [&](OpBuilder &b, Location loc, Value j, ValueRange t) {
-          Value upper = at2(b, t[0], k, j), lower = at2(b, t[0], row, j);
-          Value next = tensor::InsertOp::create(b, loc, lower, t[0], cell(k, j));
-          next = tensor::InsertOp::create(b, loc, upper, next, cell(row, j));
-          scf::YieldOp::create(b, loc, next);
-        });
-        a = swapped.getResult(0);
-        Value head = at2(b, a, k, k);
-        Value d = f.mul(args[1], head);
-        d = f.select(m.eq(row, k), d, f.neg(d));
-        Value isZero = f.eq(head, f.constant(0));
-        auto rows = scf::ForOp::create(b, loc, m.add(k, one), last, one, ValueRange{a}, [&](OpBuilder &b, Location loc, Value i, ValueRange t) {
-          FloatMath f(b, loc, work);
-          Value factor = f.select(isZero, f.constant(0), f.div(at2(b, t[0], i, k), head));
-          auto columns = scf::ForOp::create(b, loc, k, last, one, t, [&](OpBuilder &b, Location loc, Value j, ValueRange t) {
-            FloatMath f(b, loc, work);
-            Value v = f.sub(at2(b, t[0], i, j), f.mul(factor, at2(b, t[0], k, j)));
-            scf::YieldOp::create(b, loc, tensor::InsertOp::create(b, loc, v, t[0], cell(i, j)).getResult());
-          });
-          scf::YieldOp::create(b, loc, columns.getResults());
-        });
-        scf::YieldOp::create(b, loc, ValueRange{rows.getResult(0), d});
-      });
-      Value result = Lowering::toStorage(b, loc, eliminate.getResult(1), elem);
-      Value y = tensor::InsertOp::create(b, loc, result, carried[0], at);
-      return SmallVector<Value>{y, eliminate.getResult(0)};
-    });
   };
   l.set(det.getY(), l.loops("det", {{elem, batch}, {work, dims}}, body)[0]);
   return success();

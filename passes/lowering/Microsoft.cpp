@@ -53,8 +53,8 @@ static FailureOr<Lowering::Input> factor(Operation *op, Lowering &l, Value v, bo
   AffineMap to = AffineMap::getMultiDimIdentityMap(rank, l.b.getContext());
   AffineMap from = inversePermutation(AffineMap::getPermutationMap(perm, l.b.getContext()));
   SmallVector<Iter> iterators(rank, Iter::parallel);
-  Value moved = l.contract("transpose", Lowering::Input{in.lowered, raw, in.dims}, {from, to}, iterators, raw, dims, Value(),
-                           [](OpBuilder &, Location, ValueRange x, Value) { return x[0]; });
+  Value moved = l.contract("transpose", Lowering::Input{in.lowered, raw, in.dims}, {from, to}, iterators, raw, dims,
+                           Value(), [](OpBuilder &, Location, ValueRange x, Value) { return x[0]; });
   return Lowering::Input{moved, in.elem, dims};
 }
 
@@ -72,10 +72,11 @@ static LogicalResult lowerFusedMatMul(Operation *o, Lowering &l) {
   Type productElem = alpha == 1.0 ? elem : accumulatorOf(elem);
   Value product = matmulProduct(l, "fused_matmul", *a, *b, productElem, dims);
   if (alpha != 1.0)
-    product = l.elementwise(Lowering::Input{product, productElem, dims}, elem, dims, [&](OpBuilder &b, Location loc, ValueRange x) {
-      ScalarOps s{b, loc, productElem};
-      return s.mul(x[0], s.constant(alpha));
-    });
+    product = l.elementwise(Lowering::Input{product, productElem, dims}, elem, dims,
+                            [&](OpBuilder &b, Location loc, ValueRange x) {
+                              ScalarOps s{b, loc, productElem};
+                              return s.mul(x[0], s.constant(alpha));
+                            });
   l.set(op.getY(), product);
   return success();
 }
@@ -118,7 +119,8 @@ static Normalized normalize(Lowering &l, const Lowering::Input &x, int64_t axis,
   SmallVector<AffineMap> maps{all};
   if (!simplified) {
     Value sum = l.reduce(
-        "mean", x, axes, acc, zero, [&](OpBuilder &b, Location loc, Value v) { return castScalar(b, loc, v, x.elem, acc); },
+        "mean", x, axes, acc, zero,
+        [&](OpBuilder &b, Location loc, Value v) { return castScalar(b, loc, v, x.elem, acc); },
         [&](OpBuilder &b, Location loc, Value a, Value v) { return ScalarOps{b, loc, acc}.add(a, v); });
     out.mean = l.elementwise(Lowering::Input{sum, acc, kept}, acc, kept, average);
     squared.push_back({out.mean, acc, kept});
@@ -127,18 +129,20 @@ static Normalized normalize(Lowering &l, const Lowering::Input &x, int64_t axis,
   maps.push_back(outer);
   SmallVector<Iter> iterators(axis, Iter::parallel);
   iterators.append(axes.size(), Iter::reduction);
-  Value sumOfSquares = l.contract("variance", squared, maps, iterators, acc, kept, zero, [&](OpBuilder &b, Location loc, ValueRange v, Value sum) {
-    ScalarOps s{b, loc, acc};
-    Value d = castScalar(b, loc, v[0], x.elem, acc);
-    if (!simplified)
-      d = s.sub(d, v[1]);
-    return s.add(sum, s.mul(d, d));
-  });
-  out.inverse = l.elementwise(Lowering::Input{sumOfSquares, acc, kept}, acc, kept, [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
-    ScalarOps s{b, loc, acc};
-    Value variance = s.add(s.div(v[0], n), s.constant(epsilon));
-    return s.div(s.constant(1), math::SqrtOp::create(b, loc, variance));
-  });
+  Value sumOfSquares = l.contract("variance", squared, maps, iterators, acc, kept, zero,
+                                  [&](OpBuilder &b, Location loc, ValueRange v, Value sum) {
+                                    ScalarOps s{b, loc, acc};
+                                    Value d = castScalar(b, loc, v[0], x.elem, acc);
+                                    if (!simplified)
+                                      d = s.sub(d, v[1]);
+                                    return s.add(sum, s.mul(d, d));
+                                  });
+  out.inverse = l.elementwise(Lowering::Input{sumOfSquares, acc, kept}, acc, kept,
+                              [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
+                                ScalarOps s{b, loc, acc};
+                                Value variance = s.add(s.div(v[0], n), s.constant(epsilon));
+                                return s.div(s.constant(1), math::SqrtOp::create(b, loc, variance));
+                              });
   out.inverse = l.view(out.inverse, acc, out.statDims);
   if (out.mean)
     out.mean = l.view(out.mean, acc, out.statDims);
@@ -165,10 +169,9 @@ static Normalized normalize(Lowering &l, const Lowering::Input &x, int64_t axis,
 static void setStatistic(Lowering &l, Value result, Value statistic, const Normalized &n) {
   if (!result || result.use_empty())
     return;
-  Value converted = l.elementwise(Lowering::Input{statistic, n.statElem, n.statDims}, l.elem(result), n.statDims,
-                                  [&](OpBuilder &b, Location loc, ValueRange v) {
-                                    return castScalar(b, loc, v[0], n.statElem, l.elem(result));
-                                  });
+  Value converted = l.elementwise(
+      Lowering::Input{statistic, n.statElem, n.statDims}, l.elem(result), n.statDims,
+      [&](OpBuilder &b, Location loc, ValueRange v) { return castScalar(b, loc, v[0], n.statElem, l.elem(result)); });
   l.set(result, l.view(converted, l.elem(result), l.dims(result)));
 }
 
@@ -181,7 +184,8 @@ static LogicalResult lowerSkipNormalization(Operation *o, Lowering &l, Value bet
   Type elem = l.elem(input);
   SmallVector<Dim> dims = llvm::to_vector(l.dims(input));
   if (dims.empty() || l.rank(op.getSkip()) > static_cast<int64_t>(dims.size()))
-    return unsupported(op, "input of rank " + Twine(dims.size()) + " with a skip of rank " + Twine(l.rank(op.getSkip())));
+    return unsupported(op,
+                       "input of rank " + Twine(dims.size()) + " with a skip of rank " + Twine(l.rank(op.getSkip())));
   SmallVector<Value> terms{input, op.getSkip()};
   if (op.getBias())
     terms.push_back(op.getBias());
@@ -207,7 +211,8 @@ static LogicalResult lowerSkipNormalization(Operation *o, Lowering &l, Value bet
 }
 
 static LogicalResult lowerSkipLayerNormalization(Operation *op, Lowering &l) {
-  return lowerSkipNormalization<onnx::MSSkipLayerNormalizationOp>(op, l, cast<onnx::MSSkipLayerNormalizationOp>(op).getBeta(), false);
+  return lowerSkipNormalization<onnx::MSSkipLayerNormalizationOp>(
+      op, l, cast<onnx::MSSkipLayerNormalizationOp>(op).getBeta(), false);
 }
 static LogicalResult lowerSkipSimplifiedLayerNormalization(Operation *op, Lowering &l) {
   return lowerSkipNormalization<onnx::MSSkipSimplifiedLayerNormalizationOp>(op, l, Value(), true);
@@ -221,7 +226,8 @@ static LogicalResult lowerSimplifiedLayerNormalization(Operation *o, Lowering &l
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), x.dims.size());
   if (failed(axis))
     return failure();
-  Normalized n = normalize(l, x, *axis, /*simplified=*/true, op.getEpsilon().convertToDouble(), l.input(op.getScale()), nullptr);
+  Normalized n =
+      normalize(l, x, *axis, /*simplified=*/true, op.getEpsilon().convertToDouble(), l.input(op.getScale()), nullptr);
   l.set(op.getY(), n.y);
   setStatistic(l, op.getInvStdVar(), n.inverse, n);
   return success();
@@ -240,7 +246,10 @@ static LogicalResult lowerEmbedLayerNormalization(Operation *o, Lowering &l) {
   Type elem = l.elem(op.getWordEmbedding());
   SmallVector<Dim> dims = llvm::to_vector(l.dims(op.getOutput()));
   // One looked-up row per embedding; `ids` null means the position itself.
-  struct Lookup { Value table, rows, ids; bool sharedIds; };
+  struct Lookup {
+    Value table, rows, ids;
+    bool sharedIds;
+  };
   SmallVector<Lookup> lookups;
   IndexBuilder m{l.b, l.loc};
   auto add = [&](Value table, Value ids) {
@@ -273,17 +282,19 @@ static LogicalResult lowerEmbedLayerNormalization(Operation *o, Lowering &l) {
     return total;
   });
   Lowering::Input bias = l.input(op.getBeta());
-  Normalized n = normalize(l, {sum, elem, dims}, 2, /*simplified=*/false, op.getEpsilon().convertToDouble(), l.input(op.getGamma()), &bias);
+  Normalized n = normalize(l, {sum, elem, dims}, 2, /*simplified=*/false, op.getEpsilon().convertToDouble(),
+                           l.input(op.getGamma()), &bias);
   l.set(op.getOutput(), n.y);
   if (op.getEmbeddingSum())
     l.set(op.getEmbeddingSum(), sum);
   if (op.getMaskIndex()) {
     SmallVector<Dim> batch{l.dims(op.getInputIds())[0]};
     if (op.getMask()) {
-      l.set(op.getMaskIndex(), l.reduce(
-          "mask_index", l.input(op.getMask()), {1}, i32, ScalarOps{l.b, l.loc, i32}.constantInt(0),
-          [](OpBuilder &, Location, Value v) { return v; },
-          [&](OpBuilder &b, Location loc, Value a, Value v) { return ScalarOps{b, loc, i32}.add(a, v); }));
+      l.set(op.getMaskIndex(),
+            l.reduce(
+                "mask_index", l.input(op.getMask()), {1}, i32, ScalarOps{l.b, l.loc, i32}.constantInt(0),
+                [](OpBuilder &, Location, Value v) { return v; },
+                [&](OpBuilder &b, Location loc, Value a, Value v) { return ScalarOps{b, loc, i32}.add(a, v); }));
     } else {
       l.set(op.getMaskIndex(), l.generate("mask_index", i32, batch, [&](OpBuilder &b, Location loc, ValueRange) {
         return ScalarOps{b, loc, i32}.constantInt(0);

@@ -1,7 +1,7 @@
 //===- Ml.cpp - ai.onnx.ml: preprocessing, labels and shared parts --------===//
 #include "optc/passes/lowering/Ml.h"
-#include "optc/passes/lowering/Pointwise.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "optc/passes/lowering/Pointwise.h"
 
 using namespace mlir;
 using namespace optc;
@@ -10,8 +10,7 @@ using namespace optc;
 // Constants
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-static Value denseConstant(Lowering &l, ArrayRef<T> values, Type elem) {
+template <typename T> static Value denseConstant(Lowering &l, ArrayRef<T> values, Type elem) {
   auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, elem);
   return arith::ConstantOp::create(l.b, l.loc, DenseElementsAttr::get(type, values));
 }
@@ -34,7 +33,8 @@ FailureOr<SmallVector<double>> optc::readNumbers(ElementsAttr attr) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
     if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
       raw = blob->getData();
-  } else if (auto dense = dyn_cast<DenseElementsAttr>(attr); dense && elem.isIntOrFloat() && elem.getIntOrFloatBitWidth() >= 8) {
+  } else if (auto dense = dyn_cast<DenseElementsAttr>(attr);
+             dense && elem.isIntOrFloat() && elem.getIntOrFloatBitWidth() >= 8) {
     raw = dense.getRawData();
     splat = dense.isSplat();
   }
@@ -70,7 +70,8 @@ FailureOr<Lowering::Input> optc::rowsOf(Operation *op, Lowering &l, Value x) {
     in.lowered = l.view(in.lowered, in.elem, in.dims);
   }
   if (in.dims.size() != 2 || isString(in.elem))
-    return unsupported(op, "an input of rank " + Twine(in.dims.size()) + "; supported are numeric tensors [N, C] and [C]");
+    return unsupported(op,
+                       "an input of rank " + Twine(in.dims.size()) + "; supported are numeric tensors [N, C] and [C]");
   return in;
 }
 
@@ -89,7 +90,9 @@ static Value logistic(const ScalarOps &s, Value x, Value) {
   Value v = s.div(one, s.add(one, e));
   return s.select(s.lt(x, s.constant(0)), s.sub(one, v), v);
 }
-static Value softmaxTerm(const ScalarOps &s, Value x, Value largest) { return math::ExpOp::create(s.b, s.loc, s.sub(x, largest)); }
+static Value softmaxTerm(const ScalarOps &s, Value x, Value largest) {
+  return math::ExpOp::create(s.b, s.loc, s.sub(x, largest));
+}
 static Value softmaxZeroTerm(const ScalarOps &s, Value x, Value largest) {
   Value isZero = s.le(math::AbsFOp::create(s.b, s.loc, x), s.constant(0.0000001));
   return s.select(isZero, s.mul(x, math::ExpOp::create(s.b, s.loc, s.neg(largest))), softmaxTerm(s, x, largest));
@@ -116,12 +119,14 @@ static const PostTransform postTransforms[] = {{"NONE", nullptr, false},
 FailureOr<Value> optc::postTransform(Operation *op, Lowering &l, const Lowering::Input &scores, StringRef kind) {
   const PostTransform *found = llvm::find_if(postTransforms, [&](auto &t) { return t.name == kind; });
   if (found == std::end(postTransforms))
-    return unsupported(op, "attribute post_transform \"" + kind + "\"; supported are NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT");
+    return unsupported(op, "attribute post_transform \"" + kind +
+                               "\"; supported are NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT");
   if (!found->score)
     return scores.lowered;
   Type elem = scores.elem;
   SmallVector<Dim> rows{scores.dims[0]}, column{scores.dims[0], l.shapes.constant(1)};
-  auto fold = [&](StringRef label, const Lowering::Input &in, Value init, Value (ScalarOps::*combine)(Value, Value) const) {
+  auto fold = [&](StringRef label, const Lowering::Input &in, Value init,
+                  Value (ScalarOps::*combine)(Value, Value) const) {
     Value folded = l.reduce(
         label, in, {1}, elem, init, [](OpBuilder &, Location, Value x) { return x; },
         [&](OpBuilder &b, Location loc, Value a, Value x) { return (ScalarOps{b, loc, elem}.*combine)(a, x); });
@@ -146,8 +151,8 @@ FailureOr<Value> optc::postTransform(Operation *op, Lowering &l, const Lowering:
 
 Value optc::gatherStrings(Lowering &l, ArrayAttr strings, Value positions, ArrayRef<Dim> dims) {
   Type string = onnx::StringType::get(l.b.getContext()), i64 = l.b.getI64Type();
-  return callLibrary(l, kernel::LibraryFn::string_gather, {constantOf(l, strings), positions}, {string, i64}, l.tensorType(string, dims),
-                     {string}, {/*axis=*/0})[0];
+  return callLibrary(l, kernel::LibraryFn::string_gather, {constantOf(l, strings), positions}, {string, i64},
+                     l.tensorType(string, dims), {string}, {/*axis=*/0})[0];
 }
 
 Value optc::bestLabels(Lowering &l, const Lowering::Input &scores, ArrayRef<int64_t> ints, ArrayAttr strings) {
@@ -159,13 +164,15 @@ Value optc::bestLabels(Lowering &l, const Lowering::Input &scores, ArrayRef<int6
   Value best = l.generate("best_label", i64, dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
     IndexBuilder m{b, loc};
     ScalarOps s{b, loc, scores.elem};
-    auto loop = scf::ForOp::create(b, loc, m.cst(0), width, m.cst(1), ValueRange{m.cst(0), s.lowest()},
-                                   [&](OpBuilder &b, Location loc, Value i, ValueRange carried) {
-                                     ScalarOps s{b, loc, scores.elem};
-                                     Value x = l.load(b, loc, scores.lowered, scores.elem, {at[0], i});
-                                     Value better = s.lt(carried[1], x);
-                                     scf::YieldOp::create(b, loc, {IndexBuilder{b, loc}.select(better, i, carried[0]), s.select(better, x, carried[1])});
-                                   });
+    auto loop = scf::ForOp::create(
+        b, loc, m.cst(0), width, m.cst(1), ValueRange{m.cst(0), s.lowest()},
+        [&](OpBuilder &b, Location loc, Value i, ValueRange carried) {
+          ScalarOps s{b, loc, scores.elem};
+          Value x = l.load(b, loc, scores.lowered, scores.elem, {at[0], i});
+          Value better = s.lt(carried[1], x);
+          scf::YieldOp::create(b, loc,
+                               {IndexBuilder{b, loc}.select(better, i, carried[0]), s.select(better, x, carried[1])});
+        });
     Value i = m.clamp(loop.getResult(0), m.cst(0), m.sub(count, m.cst(1)));
     return labels ? l.load(b, loc, labels, i64, i) : arith::IndexCastOp::create(b, loc, i64, i).getResult();
   });
@@ -259,7 +266,9 @@ struct Norm {
 } // namespace
 static Value absOf(const ScalarOps &s, Value x) { return math::AbsFOp::create(s.b, s.loc, x); }
 static Value squareOf(const ScalarOps &s, Value x) { return s.mul(x, x); }
-static const Norm norms[] = {{"MAX", absOf, &ScalarOps::max, false}, {"L1", absOf, &ScalarOps::add, false}, {"L2", squareOf, &ScalarOps::add, true}};
+static const Norm norms[] = {{"MAX", absOf, &ScalarOps::max, false},
+                             {"L1", absOf, &ScalarOps::add, false},
+                             {"L2", squareOf, &ScalarOps::add, true}};
 
 static LogicalResult lowerNormalizer(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLNormalizerOp>(o);
@@ -273,7 +282,9 @@ static LogicalResult lowerNormalizer(Operation *o, Lowering &l) {
   SmallVector<Dim> column{in->dims[0], l.shapes.constant(1)};
   Value folded = l.reduce(
       "norm", *in, {1}, f32, ScalarOps{l.b, l.loc, f32}.constant(0),
-      [&](OpBuilder &b, Location loc, Value x) { return norm->term(ScalarOps{b, loc, f32}, castScalar(b, loc, x, in->elem, f32)); },
+      [&](OpBuilder &b, Location loc, Value x) {
+        return norm->term(ScalarOps{b, loc, f32}, castScalar(b, loc, x, in->elem, f32));
+      },
       [&](OpBuilder &b, Location loc, Value a, Value x) { return (ScalarOps{b, loc, f32}.*norm->combine)(a, x); });
   Lowering::Input size{l.view(folded, f32, column), f32, column};
   Value y = l.elementwise({*in, size}, f32, in->dims, [&](OpBuilder &b, Location loc, ValueRange v) {
@@ -288,15 +299,17 @@ static LogicalResult lowerNormalizer(Operation *o, Lowering &l) {
 /// The position of x in a list of keys, -1 without one.
 static Value findKey(Lowering &l, OpBuilder &b, Location loc, Value keys, int64_t count, Type keyElem, Value x) {
   IndexBuilder m{b, loc};
-  auto loop = scf::ForOp::create(b, loc, m.cst(0), m.cst(count), m.cst(1), m.cst(-1), [&](OpBuilder &b, Location loc, Value i, ValueRange found) {
-    Value key = l.load(b, loc, keys, keyElem, i), same = ScalarOps{b, loc, keyElem}.eq(key, x);
-    if (isa<FloatType>(keyElem)) { // NaN is a key like any other.
-      Value bothNan = arith::AndIOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, key, key),
-                                            arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x));
-      same = arith::OrIOp::create(b, loc, same, bothNan);
-    }
-    scf::YieldOp::create(b, loc, IndexBuilder{b, loc}.select(same, i, found[0]));
-  });
+  auto loop = scf::ForOp::create(
+      b, loc, m.cst(0), m.cst(count), m.cst(1), m.cst(-1), [&](OpBuilder &b, Location loc, Value i, ValueRange found) {
+        Value key = l.load(b, loc, keys, keyElem, i), same = ScalarOps{b, loc, keyElem}.eq(key, x);
+        if (isa<FloatType>(keyElem)) { // NaN is a key like any other.
+          Value bothNan =
+              arith::AndIOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, key, key),
+                                    arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x));
+          same = arith::OrIOp::create(b, loc, same, bothNan);
+        }
+        scf::YieldOp::create(b, loc, IndexBuilder{b, loc}.select(same, i, found[0]));
+      });
   return loop.getResult(0);
 }
 
@@ -312,24 +325,26 @@ static LogicalResult lowerOneHotEncoder(Operation *o, Lowering &l) {
     if (!op.getCatsStrings())
       return unsupported(op, "attribute cats_strings is missing, which an input of strings needs");
     SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, op.getCatsStrings()->size()));
-    positions = callLibrary(l, kernel::LibraryFn::label_encoder,
-                            {in.lowered, constantOf(l, *op.getCatsStrings()), constantOf(l, numbers), constantOf(l, ArrayRef<int64_t>{-1})},
-                            {in.elem, in.elem, i64, i64}, l.tensorType(i64, in.dims), {i64}, {})[0];
+    positions = callLibrary(
+        l, kernel::LibraryFn::label_encoder,
+        {in.lowered, constantOf(l, *op.getCatsStrings()), constantOf(l, numbers), constantOf(l, ArrayRef<int64_t>{-1})},
+        {in.elem, in.elem, i64, i64}, l.tensorType(i64, in.dims), {i64}, {})[0];
   } else if (ints.empty()) {
     return unsupported(op, "attribute cats_int64s is missing, which a numeric input needs");
   }
   Value keys = positions ? Value() : constantOf(l, ints);
-  l.set(op.getY(), l.generate("one_hot_encoder", f32, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    Value wanted = arith::IndexCastOp::create(b, loc, i64, at.back()), x;
-    if (positions) {
-      x = l.load(b, loc, positions, i64, at.drop_back());
-    } else {
-      x = castScalar(b, loc, l.load(b, loc, in.lowered, in.elem, at.drop_back()), in.elem, i64);
-      wanted = l.load(b, loc, keys, i64, at.back());
-    }
-    ScalarOps s{b, loc, f32};
-    return s.select(ScalarOps{b, loc, i64}.eq(x, wanted), s.constant(1), s.constant(0));
-  }));
+  l.set(op.getY(),
+        l.generate("one_hot_encoder", f32, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          Value wanted = arith::IndexCastOp::create(b, loc, i64, at.back()), x;
+          if (positions) {
+            x = l.load(b, loc, positions, i64, at.drop_back());
+          } else {
+            x = castScalar(b, loc, l.load(b, loc, in.lowered, in.elem, at.drop_back()), in.elem, i64);
+            wanted = l.load(b, loc, keys, i64, at.back());
+          }
+          ScalarOps s{b, loc, f32};
+          return s.select(ScalarOps{b, loc, i64}.eq(x, wanted), s.constant(1), s.constant(0));
+        }));
   return success();
 }
 
@@ -339,9 +354,14 @@ static LogicalResult lowerFeatureVectorizer(Operation *o, Lowering &l) {
     return failure();
   ArrayRef<int64_t> widths = orEmpty(op.getInputdimensions());
   if (widths.size() != op.getX().size())
-    return unsupported(op, "attribute inputdimensions has " + Twine(widths.size()) + " entries for " + Twine(op.getX().size()) + " inputs");
+    return unsupported(op, "attribute inputdimensions has " + Twine(widths.size()) + " entries for " +
+                               Twine(op.getX().size()) + " inputs");
   Type f32 = l.b.getF32Type();
-  struct Part { Lowering::Input in; int64_t begin, end; Value width; };
+  struct Part {
+    Lowering::Input in;
+    int64_t begin, end;
+    Value width;
+  };
   SmallVector<Part> parts;
   int64_t offset = 0;
   for (auto [x, width] : llvm::zip(op.getX(), widths)) {
@@ -351,28 +371,30 @@ static LogicalResult lowerFeatureVectorizer(Operation *o, Lowering &l) {
       in.lowered = l.view(in.lowered, in.elem, in.dims);
     }
     if (in.dims.size() != 2 || width < 0 || width > INT32_MAX)
-      return unsupported(op, "an input of rank " + Twine(in.dims.size()) + " with " + Twine(width) + " columns; supported are [N] and [N, C]");
+      return unsupported(op, "an input of rank " + Twine(in.dims.size()) + " with " + Twine(width) +
+                                 " columns; supported are [N] and [N, C]");
     checkSameSize(l, in.dims[0], l.dims(op.getY())[0], "the inputs have different numbers of rows");
     parts.push_back({in, offset, offset + width, l.index(in.dims[1])});
     offset += width;
   }
-  l.set(op.getY(), l.generate("feature_vectorizer", f32, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Value result = ScalarOps{b, loc, f32}.constant(0);
-    for (const Part &part : parts) {
-      Value column = m.sub(at[1], m.cst(part.begin));
-      Value here = m.all(m.ge(column, m.cst(0)), m.all(m.lt(at[1], m.cst(part.end)), m.lt(column, part.width)));
-      result = scf::IfOp::create(
-                   b, loc, here,
-                   [&](OpBuilder &b, Location loc) {
-                     Value x = l.load(b, loc, part.in.lowered, part.in.elem, {at[0], column});
-                     scf::YieldOp::create(b, loc, castScalar(b, loc, x, part.in.elem, f32));
-                   },
-                   [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, result); })
-                   .getResult(0);
-    }
-    return result;
-  }));
+  l.set(op.getY(),
+        l.generate("feature_vectorizer", f32, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          IndexBuilder m{b, loc};
+          Value result = ScalarOps{b, loc, f32}.constant(0);
+          for (const Part &part : parts) {
+            Value column = m.sub(at[1], m.cst(part.begin));
+            Value here = m.all(m.ge(column, m.cst(0)), m.all(m.lt(at[1], m.cst(part.end)), m.lt(column, part.width)));
+            result = scf::IfOp::create(
+                         b, loc, here,
+                         [&](OpBuilder &b, Location loc) {
+                           Value x = l.load(b, loc, part.in.lowered, part.in.elem, {at[0], column});
+                           scf::YieldOp::create(b, loc, castScalar(b, loc, x, part.in.elem, f32));
+                         },
+                         [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, result); })
+                         .getResult(0);
+          }
+          return result;
+        }));
   return success();
 }
 
@@ -407,7 +429,8 @@ static FailureOr<Labels> labelsOf(Operation *op, Lowering &l, StringRef what) {
   } else if (auto floats = dyn_cast_or_null<DenseF32ArrayAttr>(attr("_floats")); floats && !floats.empty()) {
     out = {constantOf(l, floats.asArrayRef()), l.b.getF32Type(), floats.size()};
   } else {
-    return unsupported(op, "none of the attributes " + what + "_tensor, " + what + "_strings, " + what + "_int64s and " + what + "_floats is given");
+    return unsupported(op, "none of the attributes " + what + "_tensor, " + what + "_strings, " + what +
+                               "_int64s and " + what + "_floats is given");
   }
   return out;
 }
@@ -439,23 +462,26 @@ static LogicalResult lowerLabelEncoder(Operation *o, Lowering &l) {
     return unsupported(op, "attribute default_tensor cannot be read");
   Lowering::Input in = l.input(op.getX());
   if (isString(in.elem) || isString(outElem)) {
-    ValueRange made = callLibrary(l, kernel::LibraryFn::label_encoder, {in.lowered, keys->lowered, values->lowered, otherwise},
-                                  {in.elem, keys->elem, values->elem, outElem}, l.tensorType(outElem, l.dims(op.getY())), {outElem}, {});
+    ValueRange made = callLibrary(
+        l, kernel::LibraryFn::label_encoder, {in.lowered, keys->lowered, values->lowered, otherwise},
+        {in.elem, keys->elem, values->elem, outElem}, l.tensorType(outElem, l.dims(op.getY())), {outElem}, {});
     l.set(op.getY(), made[0]);
     return success();
   }
   Type otherElem = op.getDefaultTensorAttr() ? op.getDefaultTensorAttr().getElementType()
                    : isa<FloatType>(outElem) ? (outElem.isF64() ? outElem : Type(l.b.getF32Type()))
                                              : Type(l.b.getI64Type());
-  l.set(op.getY(), l.generate("label_encoder", outElem, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Value x = castScalar(b, loc, l.load(b, loc, in.lowered, in.elem, at), in.elem, keys->elem);
-    Value position = findKey(l, b, loc, keys->lowered, keys->count, keys->elem, x);
-    Value found = m.ge(position, m.cst(0));
-    Value value = castScalar(b, loc, l.load(b, loc, values->lowered, values->elem, m.max(position, m.cst(0))), values->elem, outElem);
-    Value other = castScalar(b, loc, l.load(b, loc, otherwise, otherElem, m.cst(0)), otherElem, outElem);
-    return ScalarOps{b, loc, outElem}.select(found, value, other);
-  }));
+  l.set(op.getY(),
+        l.generate("label_encoder", outElem, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          IndexBuilder m{b, loc};
+          Value x = castScalar(b, loc, l.load(b, loc, in.lowered, in.elem, at), in.elem, keys->elem);
+          Value position = findKey(l, b, loc, keys->lowered, keys->count, keys->elem, x);
+          Value found = m.ge(position, m.cst(0));
+          Value value = castScalar(b, loc, l.load(b, loc, values->lowered, values->elem, m.max(position, m.cst(0))),
+                                   values->elem, outElem);
+          Value other = castScalar(b, loc, l.load(b, loc, otherwise, otherElem, m.cst(0)), otherElem, outElem);
+          return ScalarOps{b, loc, outElem}.select(found, value, other);
+        }));
   return success();
 }
 
@@ -472,8 +498,10 @@ static LogicalResult lowerCategoryMapper(Operation *o, Lowering &l) {
   Value numbers = constantOf(l, ints), names = constantOf(l, *op.getCatsStrings());
   Value otherwise = fromStrings ? constantOf(l, ArrayRef<int64_t>{static_cast<int64_t>(op.getDefaultInt64())})
                                 : stringConstant(l, {op.getDefaultString()}, {1});
-  l.set(op.getY(), callLibrary(l, kernel::LibraryFn::label_encoder, {in.lowered, fromStrings ? names : numbers, fromStrings ? numbers : names, otherwise},
-                               {in.elem, in.elem, outElem, outElem}, l.tensorType(outElem, l.dims(op.getY())), {outElem}, {})[0]);
+  l.set(op.getY(),
+        callLibrary(l, kernel::LibraryFn::label_encoder,
+                    {in.lowered, fromStrings ? names : numbers, fromStrings ? numbers : names, otherwise},
+                    {in.elem, in.elem, outElem, outElem}, l.tensorType(outElem, l.dims(op.getY())), {outElem}, {})[0]);
   return success();
 }
 

@@ -19,16 +19,20 @@ mlir::Value constantOf(Lowering &l, mlir::ArrayAttr strings);
 llvm::FailureOr<llvm::SmallVector<double>> readNumbers(mlir::ElementsAttr attr);
 
 /// The array of an attribute; empty when it is absent.
-template <typename T> llvm::ArrayRef<T> orEmpty(std::optional<llvm::ArrayRef<T>> attr) { return attr ? *attr : llvm::ArrayRef<T>(); }
+template <typename T> llvm::ArrayRef<T> orEmpty(std::optional<llvm::ArrayRef<T>> attr) {
+  return attr ? *attr : llvm::ArrayRef<T>();
+}
 
 /// An input [N, C], or [C] taken as one row.
 llvm::FailureOr<Lowering::Input> rowsOf(mlir::Operation *op, Lowering &l, mlir::Value x);
 
 /// Scores [N, E] of element type `elem` after NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT.
-llvm::FailureOr<mlir::Value> postTransform(mlir::Operation *op, Lowering &l, const Lowering::Input &scores, llvm::StringRef kind);
+llvm::FailureOr<mlir::Value> postTransform(mlir::Operation *op, Lowering &l, const Lowering::Input &scores,
+                                           llvm::StringRef kind);
 
 /// Labels of the best score in each row of `scores`: an int64 or string tensor [N].
-mlir::Value bestLabels(Lowering &l, const Lowering::Input &scores, llvm::ArrayRef<int64_t> ints, mlir::ArrayAttr strings);
+mlir::Value bestLabels(Lowering &l, const Lowering::Input &scores, llvm::ArrayRef<int64_t> ints,
+                       mlir::ArrayAttr strings);
 /// strings[positions]: `positions` is a lowered int64 tensor.
 mlir::Value gatherStrings(Lowering &l, mlir::ArrayAttr strings, mlir::Value positions, llvm::ArrayRef<Dim> dims);
 

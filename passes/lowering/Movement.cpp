@@ -2,8 +2,8 @@
 //
 // Every operator here is a map from positions of the result to positions of the input.
 //===----------------------------------------------------------------------===//
-#include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/Movement.h"
+#include "optc/passes/lowering/LoweringUtils.h"
 
 using namespace mlir;
 using namespace optc;
@@ -49,11 +49,11 @@ static LogicalResult lowerTranspose(Operation *o, Lowering &l) {
   }
   if (isString(in.elem)) {
     l.set(result, moveElements(l, "transpose", in, l.dims(result), [&](OpBuilder &, Location, ValueRange at) {
-      Positions from(rank);
-      for (auto [i, axis] : llvm::enumerate(perm))
-        from[axis] = at[i];
-      return from;
-    }));
+            Positions from(rank);
+            for (auto [i, axis] : llvm::enumerate(perm))
+              from[axis] = at[i];
+            return from;
+          }));
     return success();
   }
   AffineMap to = AffineMap::getMultiDimIdentityMap(rank, l.b.getContext());
@@ -131,11 +131,12 @@ static LogicalResult lowerSplit(Operation *o, Lowering &l) {
   for (auto [result, start] : llvm::zip(op.getResults(), offsets)) {
     if (result.use_empty())
       continue;
-    l.set(result, moveElements(l, "split", in, l.dims(result), [&, start = start](OpBuilder &b, Location loc, ValueRange at) {
-      Positions from = llvm::to_vector(at);
-      from[*axis] = IndexBuilder{b, loc}.add(from[*axis], start);
-      return from;
-    }));
+    l.set(result,
+          moveElements(l, "split", in, l.dims(result), [&, start = start](OpBuilder &b, Location loc, ValueRange at) {
+            Positions from = llvm::to_vector(at);
+            from[*axis] = IndexBuilder{b, loc}.add(from[*axis], start);
+            return from;
+          }));
   }
   return success();
 }
@@ -192,14 +193,14 @@ static LogicalResult lowerSlice(Operation *o, Lowering &l) {
     return success();
   }
   l.set(result, moveElements(l, "slice", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Positions from(rank);
-    for (int64_t axis = 0; axis < rank; ++axis) {
-      Value step = steps[axis];
-      from[axis] = m.add(starts[axis], matchPattern(step, m_One()) ? at[axis] : m.mul(at[axis], step));
-    }
-    return from;
-  }));
+          IndexBuilder m{b, loc};
+          Positions from(rank);
+          for (int64_t axis = 0; axis < rank; ++axis) {
+            Value step = steps[axis];
+            from[axis] = m.add(starts[axis], matchPattern(step, m_One()) ? at[axis] : m.mul(at[axis], step));
+          }
+          return from;
+        }));
   return success();
 }
 
@@ -211,18 +212,18 @@ static LogicalResult lowerTile(Operation *o, Lowering &l) {
   Lowering::Input in = rawInput(l, op.getInput());
   SmallVector<Value> sizes = l.indices(in.dims);
   l.set(result, moveElements(l, "tile", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Positions from;
-    for (auto [axis, i] : llvm::enumerate(at)) {
-      if (knownSize(in.dims[axis]) == 1)
-        from.push_back(m.cst(0));
-      else if (in.dims[axis] == l.dims(result)[axis])
-        from.push_back(i);
-      else
-        from.push_back(m.rem(i, sizes[axis]));
-    }
-    return from;
-  }));
+          IndexBuilder m{b, loc};
+          Positions from;
+          for (auto [axis, i] : llvm::enumerate(at)) {
+            if (knownSize(in.dims[axis]) == 1)
+              from.push_back(m.cst(0));
+            else if (in.dims[axis] == l.dims(result)[axis])
+              from.push_back(i);
+            else
+              from.push_back(m.rem(i, sizes[axis]));
+          }
+          return from;
+        }));
   return success();
 }
 
@@ -243,12 +244,12 @@ static LogicalResult lowerExpand(Operation *o, Lowering &l) {
   int64_t added = l.rank(result) - in.dims.size();
   SmallVector<Value> sizes = l.indices(in.dims);
   l.set(result, moveElements(l, "expand", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Positions from;
-    for (auto [axis, size] : llvm::enumerate(sizes))
-      from.push_back(m.select(m.eq(size, m.cst(1)), m.cst(0), at[added + axis]));
-    return from;
-  }));
+          IndexBuilder m{b, loc};
+          Positions from;
+          for (auto [axis, size] : llvm::enumerate(sizes))
+            from.push_back(m.select(m.eq(size, m.cst(1)), m.cst(0), at[added + axis]));
+          return from;
+        }));
   return success();
 }
 
@@ -259,8 +260,7 @@ struct DepthModes {
 };
 static const DepthModes depthModes[] = {{"DCR", true}, {"CRD", false}};
 
-template <typename Op>
-static const DepthModes *depthMode(Op op) {
+template <typename Op> static const DepthModes *depthMode(Op op) {
   for (const DepthModes &mode : depthModes)
     if (mode.name == op.getMode())
       return &mode;
@@ -278,15 +278,18 @@ static LogicalResult lowerDepthToSpace(Operation *o, Lowering &l) {
   int64_t block = op.getBlocksize();
   Lowering::Input in = rawInput(l, op.getInput());
   if (block < 1 || block > INT32_MAX || in.dims.size() != 4)
-    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) + "; it must be positive, the input of rank 4");
+    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) +
+                               "; it must be positive, the input of rank 4");
   Value channels = l.index(l.dims(op.getResult())[1]);
-  l.set(op.getResult(), moveElements(l, "depth_to_space", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Value size = m.cst(block);
-    Value cell = m.add(m.mul(m.rem(at[2], size), size), m.rem(at[3], size));
-    Value channel = mode->blockFirst ? m.add(m.mul(cell, channels), at[1]) : m.add(m.mul(at[1], m.cst(block * block)), cell);
-    return Positions{at[0], channel, m.div(at[2], size), m.div(at[3], size)};
-  }));
+  l.set(op.getResult(),
+        moveElements(l, "depth_to_space", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          IndexBuilder m{b, loc};
+          Value size = m.cst(block);
+          Value cell = m.add(m.mul(m.rem(at[2], size), size), m.rem(at[3], size));
+          Value channel =
+              mode->blockFirst ? m.add(m.mul(cell, channels), at[1]) : m.add(m.mul(at[1], m.cst(block * block)), cell);
+          return Positions{at[0], channel, m.div(at[2], size), m.div(at[3], size)};
+        }));
   return success();
 }
 
@@ -300,15 +303,18 @@ static LogicalResult lowerSpaceToDepth(Operation *o, Lowering &l) {
   int64_t block = op.getBlocksize();
   Lowering::Input in = rawInput(l, op.getInput());
   if (block < 1 || block > INT32_MAX || in.dims.size() != 4)
-    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) + "; it must be positive, the input of rank 4");
+    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) +
+                               "; it must be positive, the input of rank 4");
   Value channels = l.index(in.dims[1]);
-  l.set(op.getResult(), moveElements(l, "space_to_depth", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Value size = m.cst(block), cells = m.cst(block * block);
-    Value cell = mode->blockFirst ? m.div(at[1], channels) : m.rem(at[1], cells);
-    Value channel = mode->blockFirst ? m.rem(at[1], channels) : m.div(at[1], cells);
-    return Positions{at[0], channel, m.add(m.mul(at[2], size), m.div(cell, size)), m.add(m.mul(at[3], size), m.rem(cell, size))};
-  }));
+  l.set(op.getResult(),
+        moveElements(l, "space_to_depth", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
+          IndexBuilder m{b, loc};
+          Value size = m.cst(block), cells = m.cst(block * block);
+          Value cell = mode->blockFirst ? m.div(at[1], channels) : m.rem(at[1], cells);
+          Value channel = mode->blockFirst ? m.rem(at[1], channels) : m.div(at[1], cells);
+          return Positions{at[0], channel, m.add(m.mul(at[2], size), m.div(cell, size)),
+                           m.add(m.mul(at[3], size), m.rem(cell, size))};
+        }));
   return success();
 }
 
@@ -346,18 +352,19 @@ static LogicalResult lowerReverseSequence(Operation *o, Lowering &l) {
     return failure();
   if (*batch == *time || l.rank(op.getSequenceLens()) != 1)
     return unsupported(op, "batch_axis equal to time_axis, or sequence_lens of rank other than 1");
-  checkSameSize(l, l.dims(op.getSequenceLens())[0], in.dims[*batch], "sequence_lens has another size than the batch axis");
+  checkSameSize(l, l.dims(op.getSequenceLens())[0], in.dims[*batch],
+                "sequence_lens has another size than the batch axis");
   Value lengths = l.get(op.getSequenceLens()), size = l.index(in.dims[*time]);
   Type i64 = l.b.getI64Type();
   l.set(result, moveElements(l, "reverse_sequence", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
-    IndexBuilder m{b, loc};
-    Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(), l.load(b, loc, lengths, i64, at[*batch]));
-    length = m.clamp(length, m.cst(0), size);
-    Positions from = llvm::to_vector(at);
-    Value t = at[*time];
-    from[*time] = m.select(m.lt(t, length), m.sub(m.sub(length, m.cst(1)), t), t);
-    return from;
-  }));
+          IndexBuilder m{b, loc};
+          Value length = arith::IndexCastOp::create(b, loc, b.getIndexType(), l.load(b, loc, lengths, i64, at[*batch]));
+          length = m.clamp(length, m.cst(0), size);
+          Positions from = llvm::to_vector(at);
+          Value t = at[*time];
+          from[*time] = m.select(m.lt(t, length), m.sub(m.sub(length, m.cst(1)), t), t);
+          return from;
+        }));
   return success();
 }
 

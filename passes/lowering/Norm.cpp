@@ -31,7 +31,8 @@ Moments moments(Lowering &l, const Input &x, ArrayRef<int64_t> axes) {
   Type inner = innerType(x.elem), acc = sumType(l, x.elem);
   Value count = sizeAsFloat(l, reducedCount(l, x.dims, axes), acc);
   auto divide = [&](const Input &sum) {
-    return pointwise(l, {sum}, acc, inner, sum.dims, [&](const ScalarOps &s, ValueRange v) { return s.div(v[0], count); });
+    return pointwise(l, {sum}, acc, inner, sum.dims,
+                     [&](const ScalarOps &s, ValueRange v) { return s.div(v[0], count); });
   };
   Input mean = divide(foldAxes(l, "mean", x, axes, Fold::Sum, acc));
   Input variance = divide(sumPairs(l, "variance", x, mean, axes, acc, [](const ScalarOps &s, Value a, Value m) {
@@ -52,8 +53,7 @@ Input inverseDeviation(Lowering &l, const Input &variance, double epsilon) {
 // Softmax family
 //===----------------------------------------------------------------------===//
 
-template <bool logarithm>
-LogicalResult lowerSoftmax(Operation *op, Lowering &l) {
+template <bool logarithm> LogicalResult lowerSoftmax(Operation *op, Lowering &l) {
   Value result = op->getResult(0);
   Input x = l.input(op->getOperand(0));
   Type inner = innerType(x.elem), acc = sumType(l, x.elem);
@@ -72,7 +72,8 @@ LogicalResult lowerSoftmax(Operation *op, Lowering &l) {
     Input e = pointwise(l, {x, most}, inner, inner, x.dims,
                         [](const ScalarOps &s, ValueRange v) { return exponential(s, s.sub(v[0], v[1])); });
     Input sum = foldAxes(l, "Softmax.sum", e, axes, Fold::Sum, acc);
-    y = pointwise(l, {e, sum}, inner, x.elem, x.dims, [](const ScalarOps &s, ValueRange v) { return s.div(v[0], v[1]); });
+    y = pointwise(l, {e, sum}, inner, x.elem, x.dims,
+                  [](const ScalarOps &s, ValueRange v) { return s.div(v[0], v[1]); });
   }
   l.set(result, y.lowered);
   return success();
@@ -120,9 +121,10 @@ LogicalResult lowerLayerNorm(Operation *op, Lowering &l) {
     if (!result)
       return;
     Type out = l.elem(result);
-    setInput(l, result, out == value.elem ? value : pointwise(l, {value}, value.elem, out, value.dims, [](const ScalarOps &, ValueRange v) {
-      return v[0];
-    }));
+    setInput(l, result,
+             out == value.elem ? value
+                               : pointwise(l, {value}, value.elem, out, value.dims,
+                                           [](const ScalarOps &, ValueRange v) { return v[0]; }));
   };
   stash(onnx::result(op, 1), m.mean);
   stash(onnx::result(op, 2), inv);
@@ -135,7 +137,8 @@ LogicalResult lowerRmsNorm(Operation *op, Lowering &l) {
   SmallVector<int64_t> axes = axesFrom(normalAxis(intAttr(op, "axis", -1), x.dims.size()), x.dims.size());
   Value count = sizeAsFloat(l, reducedCount(l, x.dims, axes), acc);
   double epsilon = floatAttr(op, "epsilon", 1e-5f);
-  Input squares = foldAxes(l, "RMS.sum", x, axes, Fold::Sum, acc, [](const ScalarOps &s, Value v) { return s.mul(v, v); });
+  Input squares =
+      foldAxes(l, "RMS.sum", x, axes, Fold::Sum, acc, [](const ScalarOps &s, Value v) { return s.mul(v, v); });
   Input inv = pointwise(l, {squares}, acc, inner, squares.dims, [&](const ScalarOps &s, ValueRange v) {
     return s.div(s.constant(1), squareRoot(s, s.add(s.div(v[0], count), s.constant(epsilon))));
   });
@@ -164,9 +167,8 @@ Input normalize(Lowering &l, const Input &x, const Moments &m, const Input &scal
   Input factor = pointwise(l, {m.variance, scale}, inner, inner, factorDims, [&](const ScalarOps &s, ValueRange v) {
     return s.div(v[1], squareRoot(s, s.add(v[0], s.constant(epsilon))));
   });
-  return pointwise(l, {x, m.mean, factor, bias}, inner, x.elem, x.dims, [](const ScalarOps &s, ValueRange v) {
-    return s.add(s.mul(s.sub(v[0], v[1]), v[2]), v[3]);
-  });
+  return pointwise(l, {x, m.mean, factor, bias}, inner, x.elem, x.dims,
+                   [](const ScalarOps &s, ValueRange v) { return s.add(s.mul(s.sub(v[0], v[1]), v[2]), v[3]); });
 }
 
 LogicalResult lowerBatchNorm(Operation *op, Lowering &l) {
@@ -188,9 +190,11 @@ LogicalResult lowerBatchNorm(Operation *op, Lowering &l) {
     auto running = [&](Value result, const Input &before, const Input &now) {
       if (!result)
         return;
-      setInput(l, result, pointwise(l, {before, now}, innerType(before.elem), l.elem(result), dims, [&](const ScalarOps &s, ValueRange v) {
-        return s.add(s.mul(v[0], s.constant(momentum)), s.mul(v[1], s.constant(1 - momentum)));
-      }));
+      setInput(l, result,
+               pointwise(l, {before, now}, innerType(before.elem), l.elem(result), dims,
+                         [&](const ScalarOps &s, ValueRange v) {
+                           return s.add(s.mul(v[0], s.constant(momentum)), s.mul(v[1], s.constant(1 - momentum)));
+                         }));
     };
     running(onnx::result(op, 1), mean, m.mean);
     running(onnx::result(op, 2), variance, m.variance);
@@ -218,10 +222,12 @@ LogicalResult lowerGroupNorm(Operation *op, Lowering &l) {
   Input x = l.input(op->getOperand(0));
   int64_t rank = x.dims.size(), groups = intAttr(op, "num_groups", 0);
   if (rank < 2 || groups <= 0)
-    return unsupported(op, "needs an input of rank 2 or more and num_groups above 0; they are " + Twine(rank) + " and " + Twine(groups));
+    return unsupported(op, "needs an input of rank 2 or more and num_groups above 0; they are " + Twine(rank) +
+                               " and " + Twine(groups));
   Dim channels = x.dims[1], one = l.shapes.constant(1), g = l.shapes.constant(groups);
   if (channels->isConst() && channels->value % groups)
-    return unsupported(op, "has " + Twine(channels->value) + " channels, not a multiple of num_groups " + Twine(groups));
+    return unsupported(op,
+                       "has " + Twine(channels->value) + " channels, not a multiple of num_groups " + Twine(groups));
   Dim each = l.shapes.floorDiv(channels, g), spatial = reducedCount(l, x.dims, axesFrom(2, rank));
   if (!channels->isConst()) {
     Value whole = arith::MulIOp::create(l.b, l.loc, l.index(each), l.constIndex(groups));
@@ -231,7 +237,8 @@ LogicalResult lowerGroupNorm(Operation *op, Lowering &l) {
   Input grouped = viewAs(l, x, {x.dims[0], g, each, spatial});
   // The parameters hold one value per channel.
   SmallVector<Dim> parameterDims = {one, g, each, one};
-  Input scale = viewAs(l, l.input(op->getOperand(1)), parameterDims), bias = viewAs(l, l.input(op->getOperand(2)), parameterDims);
+  Input scale = viewAs(l, l.input(op->getOperand(1)), parameterDims),
+        bias = viewAs(l, l.input(op->getOperand(2)), parameterDims);
   Moments m = moments(l, grouped, {2, 3});
   Input y = normalize(l, grouped, m, scale, bias, floatAttr(op, "epsilon", 1e-5f), {x.dims[0], g, each, one});
   setInput(l, result, y);
@@ -246,7 +253,8 @@ LogicalResult lowerLpNorm(Operation *op, Lowering &l) {
   Input x = l.input(op->getOperand(0));
   int64_t p = intAttr(op, "p", 2);
   if (x.dims.empty() || (p != 1 && p != 2))
-    return unsupported(op, "has p = " + Twine(p) + " and rank " + Twine(x.dims.size()) + "; supported are p 1 and 2 and a rank above 0");
+    return unsupported(op, "has p = " + Twine(p) + " and rank " + Twine(x.dims.size()) +
+                               "; supported are p 1 and 2 and a rank above 0");
   Type inner = innerType(x.elem), acc = sumType(l, x.elem);
   int64_t axis = normalAxis(intAttr(op, "axis", -1), x.dims.size());
   Input sum = foldAxes(l, "LpNorm.sum", x, {axis}, Fold::Sum, acc, [&](const ScalarOps &s, Value v) {
@@ -267,7 +275,8 @@ LogicalResult lowerLrn(Operation *op, Lowering &l) {
   Input x = l.input(op->getOperand(0));
   int64_t size = intAttr(op, "size", 0);
   if (x.dims.size() < 2 || size <= 0)
-    return unsupported(op, "needs a rank of 2 or more and a size above 0; they are " + Twine(x.dims.size()) + " and " + Twine(size));
+    return unsupported(op, "needs a rank of 2 or more and a size above 0; they are " + Twine(x.dims.size()) + " and " +
+                               Twine(size));
   Type inner = innerType(x.elem);
   double alpha = floatAttr(op, "alpha", 1e-4f), beta = floatAttr(op, "beta", 0.75f), bias = floatAttr(op, "bias", 1);
   Value channels = l.index(x.dims[1]);
@@ -278,13 +287,15 @@ LogicalResult lowerLrn(Operation *op, Lowering &l) {
     low = arith::MaxSIOp::create(b, loc, low, constant(0));
     Value high = arith::AddIOp::create(b, loc, at[1], constant(size / 2 + 1));
     high = arith::MinSIOp::create(b, loc, high, channels);
-    auto loop = scf::ForOp::create(b, loc, low, high, constant(1), ValueRange{s.constant(0)}, [&](OpBuilder &nb, Location nl, Value c, ValueRange acc) {
-      SmallVector<Value> where(at);
-      where[1] = c;
-      ScalarOps n{nb, nl, inner};
-      Value v = castScalar(nb, nl, l.load(nb, nl, x.lowered, x.elem, where), x.elem, inner);
-      scf::YieldOp::create(nb, nl, n.add(acc[0], n.mul(v, v)));
-    });
+    auto loop = scf::ForOp::create(b, loc, low, high, constant(1), ValueRange{s.constant(0)},
+                                   [&](OpBuilder &nb, Location nl, Value c, ValueRange acc) {
+                                     SmallVector<Value> where(at);
+                                     where[1] = c;
+                                     ScalarOps n{nb, nl, inner};
+                                     Value v =
+                                         castScalar(nb, nl, l.load(nb, nl, x.lowered, x.elem, where), x.elem, inner);
+                                     scf::YieldOp::create(nb, nl, n.add(acc[0], n.mul(v, v)));
+                                   });
     Value base = s.add(s.constant(bias), s.mul(s.constant(alpha / double(size)), loop.getResult(0)));
     Value v = castScalar(b, loc, l.load(b, loc, x.lowered, x.elem, at), x.elem, inner);
     Value power = math::PowFOp::create(b, loc, base, s.constant(beta));

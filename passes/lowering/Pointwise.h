@@ -21,8 +21,7 @@ inline llvm::StringRef stringAttr(mlir::Operation *op, llvm::StringRef name, llv
 llvm::LogicalResult requireRanked(mlir::Operation *op, Lowering &l); // LoweringUtils.h
 
 /// A lowering function that is called with ranked tensors only.
-template <LowerFn fn>
-llvm::LogicalResult ranked(mlir::Operation *op, Lowering &l) {
+template <LowerFn fn> llvm::LogicalResult ranked(mlir::Operation *op, Lowering &l) {
   return failed(requireRanked(op, l)) ? llvm::failure() : fn(op, l);
 }
 
@@ -31,8 +30,7 @@ llvm::LogicalResult ranked(mlir::Operation *op, Lowering &l) {
 using PointFn = mlir::Value (*)(const ScalarOps &s, mlir::Operation *op, mlir::ValueRange in);
 
 /// Lowers an operator whose result is `fn` of its numpy-broadcast operands.
-template <PointFn fn>
-llvm::LogicalResult lowerPointwise(mlir::Operation *op, Lowering &l) {
+template <PointFn fn> llvm::LogicalResult lowerPointwise(mlir::Operation *op, Lowering &l) {
   if (failed(requireRanked(op, l)))
     return llvm::failure();
   mlir::Value result = op->getResult(0);

@@ -1,7 +1,7 @@
 //===- Pool.cpp - MaxPool, AveragePool, LpPool, Global*Pool, MaxUnpool ----===//
 //
-// Windows of few taps are unrolled into one load per tap from the padded input, which vectorises along the output's width;
-// larger ones are loops over the window inside each element.
+// Windows of few taps are unrolled into one load per tap from the padded input, which vectorises along the output's
+// width; larger ones are loops over the window inside each element.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
@@ -19,7 +19,7 @@ namespace {
 /// How the elements of a window become one value.
 struct Fold {
   Type elem, accElem;
-  std::function<Value(ScalarOps)> init; ///< also what the padding holds
+  std::function<Value(ScalarOps)> init;                                    ///< also what the padding holds
   std::function<Value(OpBuilder &, Location, Value acc, Value x)> combine; ///< x is a compute scalar of `elem`
 };
 
@@ -37,15 +37,18 @@ static FailureOr<PoolShape> poolShape(Operation *op, Lowering &l, Value x, Value
   shape.x = l.input(x);
   shape.out = llvm::to_vector(l.dims(y));
   if (shape.x.dims.size() < 3)
-    return unsupported(op, "the input must have rank 3 or more, but its rank is " + Twine(shape.x.dims.size())), failure();
+    return unsupported(op, "the input must have rank 3 or more, but its rank is " + Twine(shape.x.dims.size())),
+           failure();
   SmallVector<Dim> kernelDims;
   for (int64_t k : kernel.asArrayRef()) {
     if (k < 1 || k > (int64_t(1) << 31))
-      return unsupported(op, "attribute 'kernel_shape' has the value " + Twine(k) + "; values from 1 are supported"), failure();
+      return unsupported(op, "attribute 'kernel_shape' has the value " + Twine(k) + "; values from 1 are supported"),
+             failure();
     shape.kernel.push_back(k);
     kernelDims.push_back(constDim(l, k));
   }
-  FailureOr<Window> window = windowOf(op, l, ArrayRef(shape.x.dims).drop_front(2), kernelDims, ArrayRef(shape.out).drop_front(2));
+  FailureOr<Window> window =
+      windowOf(op, l, ArrayRef(shape.x.dims).drop_front(2), kernelDims, ArrayRef(shape.out).drop_front(2));
   if (failed(window))
     return failure();
   shape.window = *window;
@@ -75,7 +78,8 @@ static Value foldUnrolled(Lowering &l, StringRef label, const PoolShape &p, cons
 
 /// Calls `visit` for every tap of a window that lies in the input, carrying scalars.
 static SmallVector<Value>
-overWindow(OpBuilder &b, Location loc, const Window &w, ArrayRef<int64_t> kernel, ArrayRef<Value> sizes, ValueRange at, ValueRange init,
+overWindow(OpBuilder &b, Location loc, const Window &w, ArrayRef<int64_t> kernel, ArrayRef<Value> sizes, ValueRange at,
+           ValueRange init,
            llvm::function_ref<SmallVector<Value>(OpBuilder &, ArrayRef<Value> source, ValueRange carried)> visit) {
   IndexMath m{b, loc};
   SmallVector<Value> counts;
@@ -90,7 +94,8 @@ overWindow(OpBuilder &b, Location loc, const Window &w, ArrayRef<int64_t> kernel
       inside = m.both(inside, m.inside(source.back(), sizes[i]));
     }
     auto chosen = scf::IfOp::create(
-        b, loc, inside, [&](OpBuilder &nested, Location) { scf::YieldOp::create(nested, loc, visit(nested, source, carried)); },
+        b, loc, inside,
+        [&](OpBuilder &nested, Location) { scf::YieldOp::create(nested, loc, visit(nested, source, carried)); },
         [&](OpBuilder &nested, Location) { scf::YieldOp::create(nested, loc, carried); });
     return SmallVector<Value>(chosen.getResults());
   });
@@ -106,7 +111,8 @@ static Value foldWindows(Lowering &l, StringRef label, const PoolShape &p, const
   return l.generate(label, fold.accElem, p.out, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
     return overWindow(b, loc, p.window, p.kernel, sizes, at, {fold.init({b, loc, fold.accElem})},
                       [&](OpBuilder &b, ArrayRef<Value> source, ValueRange acc) {
-                        return SmallVector<Value>{fold.combine(b, loc, acc[0], l.load(b, loc, p.x.lowered, p.x.elem, source))};
+                        return SmallVector<Value>{
+                            fold.combine(b, loc, acc[0], l.load(b, loc, p.x.lowered, p.x.elem, source))};
                       })[0];
   });
 }
@@ -119,7 +125,9 @@ static Fold maximum(Type elem) {
 static Fold sum(Type elem, std::function<Value(OpBuilder &, Location, Value)> map = nullptr) {
   Type accElem = accumulatorOf(elem);
   return {elem, accElem, [](ScalarOps s) { return s.constant(0); },
-          [=](OpBuilder &b, Location loc, Value acc, Value x) { return ScalarOps{b, loc, accElem}.add(acc, map ? map(b, loc, x) : x); }};
+          [=](OpBuilder &b, Location loc, Value acc, Value x) {
+            return ScalarOps{b, loc, accElem}.add(acc, map ? map(b, loc, x) : x);
+          }};
 }
 
 /// |x|^p for a whole p from 1.
@@ -162,30 +170,33 @@ static LogicalResult lowerMaxPool(Operation *op, Lowering &l) {
   SmallVector<Value> sizes = l.indices(shape->window.in);
   Value channels = l.index(shape->x.dims[1]);
   bool columnMajor = pool.getStorageOrder() != 0;
-  Value indices = l.generate("maxpool_indices", l.elem(pool.getIndices()), shape->out, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    IndexMath m{b, loc};
-    ScalarOps ops{b, loc, elem};
-    Value best = overWindow(b, loc, shape->window, shape->kernel, sizes, at, {ops.lowest(), m.c(-1)},
-                            [&](OpBuilder &b, ArrayRef<Value> source, ValueRange carried) {
-      IndexMath m{b, loc};
-      ScalarOps ops{b, loc, elem};
-      Value v = l.load(b, loc, shape->x.lowered, elem, source);
-      Value position = m.c(0);
-      size_t rank = sizes.size();
-      for (size_t n = 0; n < rank; ++n) {
-        size_t i = columnMajor ? rank - 1 - n : n;
-        position = m.add(m.mul(position, sizes[i]), source[2 + i]);
-      }
-      Value better = ops.lt(carried[0], v);
-      better = arith::OrIOp::create(b, loc, better, m.lt(carried[1], m.c(0)));
-      return SmallVector<Value>{ops.select(better, v, carried[0]), m.select(better, position, carried[1])};
-    })[1];
-    Value plane = m.add(m.mul(at[0], channels), at[1]);
-    for (Value size : sizes)
-      plane = m.mul(plane, size);
-    Value index = m.select(m.lt(best, m.c(0)), best, m.add(plane, best));
-    return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
-  });
+  Value indices = l.generate("maxpool_indices", l.elem(pool.getIndices()), shape->out,
+                             [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                               IndexMath m{b, loc};
+                               ScalarOps ops{b, loc, elem};
+                               Value best =
+                                   overWindow(b, loc, shape->window, shape->kernel, sizes, at, {ops.lowest(), m.c(-1)},
+                                              [&](OpBuilder &b, ArrayRef<Value> source, ValueRange carried) {
+                                                IndexMath m{b, loc};
+                                                ScalarOps ops{b, loc, elem};
+                                                Value v = l.load(b, loc, shape->x.lowered, elem, source);
+                                                Value position = m.c(0);
+                                                size_t rank = sizes.size();
+                                                for (size_t n = 0; n < rank; ++n) {
+                                                  size_t i = columnMajor ? rank - 1 - n : n;
+                                                  position = m.add(m.mul(position, sizes[i]), source[2 + i]);
+                                                }
+                                                Value better = ops.lt(carried[0], v);
+                                                better = arith::OrIOp::create(b, loc, better, m.lt(carried[1], m.c(0)));
+                                                return SmallVector<Value>{ops.select(better, v, carried[0]),
+                                                                          m.select(better, position, carried[1])};
+                                              })[1];
+                               Value plane = m.add(m.mul(at[0], channels), at[1]);
+                               for (Value size : sizes)
+                                 plane = m.mul(plane, size);
+                               Value index = m.select(m.lt(best, m.c(0)), best, m.add(plane, best));
+                               return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+                             });
   l.set(pool.getIndices(), indices);
   return success();
 }
@@ -213,25 +224,27 @@ static LogicalResult lowerAveragePool(Operation *op, Lowering &l) {
   // The divisor of each output element: a product of one count per axis, computed where the element is.
   MLIRContext *ctx = op->getContext();
   SmallVector<AffineMap> maps(2, AffineMap::getMultiDimIdentityMap(shape->out.size(), ctx));
-  Value y = l.contract("averagepool_scale", {Lowering::Input{total, fold.accElem, shape->out}}, maps, SmallVector<Iter>(shape->out.size(), Iter::parallel),
-                       shape->x.elem, shape->out, nullptr, [&](OpBuilder &b, Location loc, ValueRange in, Value) -> Value {
-    FloatMath f(b, loc, work);
-    if (always)
-      return f.div(in[0], f.constant(static_cast<double>(taps)));
-    IndexMath m{b, loc};
-    Value count;
-    for (size_t i = 0; i < w.rank(); ++i) {
-      // Taps k with start <= o * stride + k * dilation < end.
-      Value o = m.mul(linalg::IndexOp::create(b, loc, 2 + i), w.strides[i]);
-      auto below = [&](Value limit) { // number of taps before `limit`
-        Value room = m.max(m.sub(limit, o), m.c(0));
-        return m.min(m.div(m.add(room, w.dilations[i] - 1), w.dilations[i]), m.c(shape->kernel[i]));
-      };
-      Value n = m.sub(below(ends[i]), below(starts[i]));
-      count = count ? m.mul(count, n) : n;
-    }
-    return f.div(in[0], f.fromIndex(count));
-  });
+  Value y =
+      l.contract("averagepool_scale", {Lowering::Input{total, fold.accElem, shape->out}}, maps,
+                 SmallVector<Iter>(shape->out.size(), Iter::parallel), shape->x.elem, shape->out, nullptr,
+                 [&](OpBuilder &b, Location loc, ValueRange in, Value) -> Value {
+                   FloatMath f(b, loc, work);
+                   if (always)
+                     return f.div(in[0], f.constant(static_cast<double>(taps)));
+                   IndexMath m{b, loc};
+                   Value count;
+                   for (size_t i = 0; i < w.rank(); ++i) {
+                     // Taps k with start <= o * stride + k * dilation < end.
+                     Value o = m.mul(linalg::IndexOp::create(b, loc, 2 + i), w.strides[i]);
+                     auto below = [&](Value limit) { // number of taps before `limit`
+                       Value room = m.max(m.sub(limit, o), m.c(0));
+                       return m.min(m.div(m.add(room, w.dilations[i] - 1), w.dilations[i]), m.c(shape->kernel[i]));
+                     };
+                     Value n = m.sub(below(ends[i]), below(starts[i]));
+                     count = count ? m.mul(count, n) : n;
+                   }
+                   return f.div(in[0], f.fromIndex(count));
+                 });
   l.set(pool.getY(), y);
   return success();
 }
@@ -246,7 +259,8 @@ static LogicalResult lowerLpPool(Operation *op, Lowering &l) {
     return failure();
   Fold fold = sum(shape->x.elem, [p](OpBuilder &b, Location loc, Value x) { return absPower(b, loc, x, p); });
   Value total = foldWindows(l, "lppool", *shape, fold);
-  l.set(pool.getY(), finish(l, total, fold.accElem, shape->x.elem, shape->out, [&](OpBuilder &b, Location loc, Value x) { return root(b, loc, x, p); }));
+  l.set(pool.getY(), finish(l, total, fold.accElem, shape->x.elem, shape->out,
+                            [&](OpBuilder &b, Location loc, Value x) { return root(b, loc, x, p); }));
   return success();
 }
 
@@ -271,15 +285,18 @@ static LogicalResult lowerGlobalPool(Operation *op, Lowering &l) {
                                      : std::function<Value(OpBuilder &, Location, Value)>());
   SmallVector<Dim> planes = {in.dims[0], in.dims[1]};
   Dim count = productOf(l, ArrayRef(in.dims).drop_front(2));
-  Lowering::Input flat{l.view(in.lowered, in.elem, {in.dims[0], in.dims[1], count}), in.elem, {in.dims[0], in.dims[1], count}};
-  Value total = l.reduce("globalpool", flat, {2}, fold.accElem, fold.init({l.b, l.loc, fold.accElem}),
-                         [](OpBuilder &, Location, Value v) { return v; },
-                         [&](OpBuilder &b, Location loc, Value acc, Value v) { return fold.combine(b, loc, acc, v); });
+  Lowering::Input flat{
+      l.view(in.lowered, in.elem, {in.dims[0], in.dims[1], count}), in.elem, {in.dims[0], in.dims[1], count}};
+  Value total = l.reduce(
+      "globalpool", flat, {2}, fold.accElem, fold.init({l.b, l.loc, fold.accElem}),
+      [](OpBuilder &, Location, Value v) { return v; },
+      [&](OpBuilder &b, Location loc, Value acc, Value v) { return fold.combine(b, loc, acc, v); });
   Value size = l.index(count);
-  Value result = isMax ? total : finish(l, total, fold.accElem, in.elem, planes, [&](OpBuilder &b, Location loc, Value v) {
-    FloatMath f(b, loc, v.getType());
-    return p ? root(b, loc, v, p) : f.div(v, f.fromIndex(size));
-  });
+  Value result =
+      isMax ? total : finish(l, total, fold.accElem, in.elem, planes, [&](OpBuilder &b, Location loc, Value v) {
+        FloatMath f(b, loc, v.getType());
+        return p ? root(b, loc, v, p) : f.div(v, f.fromIndex(size));
+      });
   l.set(y, l.view(result, in.elem, l.dims(y)));
   return success();
 }
@@ -288,7 +305,8 @@ static LogicalResult lowerGlobalPool(Operation *op, Lowering &l) {
 // MaxUnpool
 //===----------------------------------------------------------------------===//
 
-/// Scatters elements to the positions that MaxPool reported. With output_shape, positions still count in the inferred shape.
+/// Scatters elements to the positions that MaxPool reported. With output_shape, positions still count in the inferred
+/// shape.
 static LogicalResult lowerMaxUnpool(Operation *op, Lowering &l) {
   auto pool = cast<onnx::MaxUnpoolOp>(op);
   Lowering::Input x = l.input(pool.getX());
@@ -296,7 +314,8 @@ static LogicalResult lowerMaxUnpool(Operation *op, Lowering &l) {
   ArrayRef<int64_t> kernel = pool.getKernelShape();
   size_t rank = kernel.size();
   if (x.dims.size() != rank + 2 || out.size() != rank + 2)
-    return unsupported(op, "attribute 'kernel_shape' has " + Twine(rank) + " values, but the input has rank " + Twine(x.dims.size()));
+    return unsupported(op, "attribute 'kernel_shape' has " + Twine(rank) + " values, but the input has rank " +
+                               Twine(x.dims.size()));
   SmallVector<Dim> ones(rank, constDim(l, 1));
   FailureOr<Window> window = windowOf(op, l, ones, ones, ones); // for its checks of strides and pads
   if (failed(window))
@@ -310,29 +329,34 @@ static LogicalResult lowerMaxUnpool(Operation *op, Lowering &l) {
   SmallVector<Value> sizes = l.indices(x.dims), outSizes = l.indices(out), from = l.indices(inferred);
   Value indices = l.get(pool.getI());
   Type elem = x.elem;
-  Value y = l.loops("maxunpool", {{elem, out}}, [&](OpBuilder &b, Location loc, ValueRange dests) -> SmallVector<Value> {
-    SmallVector<Value> cleared = Lowering::loopNest(b, loc, outSizes, dests, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange t) {
-      Value zero = Lowering::toStorage(b, loc, ScalarOps{b, loc, elem}.constant(0), elem);
-      return SmallVector<Value>{tensor::InsertOp::create(b, loc, zero, t[0], at)};
-    });
-    return Lowering::loopNest(b, loc, sizes, cleared, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange t) {
-      IndexMath m{b, loc};
-      Value flat = arith::IndexCastOp::create(b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, indices, at));
-      SmallVector<Value> to(out.size());
-      Value inside = m.le(m.c(0), flat), rest = flat;
-      for (size_t i = out.size(); i-- > 0;) {
-        to[i] = i ? m.rem(rest, from[i]) : rest;
-        rest = m.div(rest, from[i]);
-        inside = m.both(inside, m.inside(to[i], outSizes[i]));
-      }
-      Value v = tensor::ExtractOp::create(b, loc, x.lowered, at);
-      auto stored = scf::IfOp::create(
-          b, loc, inside,
-          [&](OpBuilder &nested, Location) { scf::YieldOp::create(nested, loc, tensor::InsertOp::create(nested, loc, v, t[0], to).getResult()); },
-          [&](OpBuilder &nested, Location) { scf::YieldOp::create(nested, loc, t[0]); });
-      return SmallVector<Value>{stored.getResult(0)};
-    });
-  })[0];
+  Value y =
+      l.loops("maxunpool", {{elem, out}}, [&](OpBuilder &b, Location loc, ValueRange dests) -> SmallVector<Value> {
+        SmallVector<Value> cleared =
+            Lowering::loopNest(b, loc, outSizes, dests, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange t) {
+              Value zero = Lowering::toStorage(b, loc, ScalarOps{b, loc, elem}.constant(0), elem);
+              return SmallVector<Value>{tensor::InsertOp::create(b, loc, zero, t[0], at)};
+            });
+        return Lowering::loopNest(b, loc, sizes, cleared, [&](OpBuilder &b, Location loc, ValueRange at, ValueRange t) {
+          IndexMath m{b, loc};
+          Value flat =
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, indices, at));
+          SmallVector<Value> to(out.size());
+          Value inside = m.le(m.c(0), flat), rest = flat;
+          for (size_t i = out.size(); i-- > 0;) {
+            to[i] = i ? m.rem(rest, from[i]) : rest;
+            rest = m.div(rest, from[i]);
+            inside = m.both(inside, m.inside(to[i], outSizes[i]));
+          }
+          Value v = tensor::ExtractOp::create(b, loc, x.lowered, at);
+          auto stored = scf::IfOp::create(
+              b, loc, inside,
+              [&](OpBuilder &nested, Location) {
+                scf::YieldOp::create(nested, loc, tensor::InsertOp::create(nested, loc, v, t[0], to).getResult());
+              },
+              [&](OpBuilder &nested, Location) { scf::YieldOp::create(nested, loc, t[0]); });
+          return SmallVector<Value>{stored.getResult(0)};
+        });
+      })[0];
   l.set(pool.getOutput(), y);
   return success();
 }

@@ -59,11 +59,13 @@ LogicalResult lowerByScale(Operation *op, Lowering &l, Type outElem, QuantBody b
   int64_t rank = x.dims.size(), block = intAttr(op, "block_size", 0), axis = intAttr(op, "axis", 1);
   bool blocked = block > 0 && l.rank(scale) == rank && rank > 0;
   if (l.rank(scale) > 1 && !blocked)
-    return unsupported(op, "has a scale of rank " + Twine(l.rank(scale)) + " and block_size " + Twine(block) + " for an input of rank " +
-                               Twine(rank) + "; supported are scalars, one value per index of 'axis', and blocks along it");
+    return unsupported(op, "has a scale of rank " + Twine(l.rank(scale)) + " and block_size " + Twine(block) +
+                               " for an input of rank " + Twine(rank) +
+                               "; supported are scalars, one value per index of 'axis', and blocks along it");
   if (block < 0 || (blocked && (axis < -rank || axis >= rank)))
-    return unsupported(op, "has block_size " + Twine(block) + " and axis " + Twine(axis) + "; block_size must not be negative and axis in [" +
-                               Twine(-rank) + ", " + Twine(rank - 1) + "]");
+    return unsupported(op, "has block_size " + Twine(block) + " and axis " + Twine(axis) +
+                               "; block_size must not be negative and axis in [" + Twine(-rank) + ", " +
+                               Twine(rank - 1) + "]");
   axis = normalAxis(axis, rank);
   auto call = [&](OpBuilder &b, Location loc, ValueRange v) { return body(b, loc, v[0], v[1], zero ? v[2] : Value()); };
   if (!blocked) {
@@ -92,15 +94,16 @@ LogicalResult lowerByScale(Operation *op, Lowering &l, Type outElem, QuantBody b
   }
   Input s = l.input(scale), z = zero ? l.input(zero) : Input();
   Value last = arith::SubIOp::create(l.b, l.loc, l.index(blocks), l.constIndex(1));
-  l.set(result, l.generate(op->getName().stripDialect(), outElem, x.dims, [&](OpBuilder &b, Location loc, ValueRange at) {
-    SmallVector<Value> from(at);
-    from[axis] = arith::DivUIOp::create(b, loc, at[axis], arith::ConstantIndexOp::create(b, loc, block));
-    from[axis] = arith::MinSIOp::create(b, loc, from[axis], last);
-    SmallVector<Value> v = {l.load(b, loc, x.lowered, x.elem, at), l.load(b, loc, s.lowered, s.elem, from)};
-    if (zero)
-      v.push_back(l.load(b, loc, z.lowered, z.elem, from));
-    return call(b, loc, v);
-  }));
+  l.set(result,
+        l.generate(op->getName().stripDialect(), outElem, x.dims, [&](OpBuilder &b, Location loc, ValueRange at) {
+          SmallVector<Value> from(at);
+          from[axis] = arith::DivUIOp::create(b, loc, at[axis], arith::ConstantIndexOp::create(b, loc, block));
+          from[axis] = arith::MinSIOp::create(b, loc, from[axis], last);
+          SmallVector<Value> v = {l.load(b, loc, x.lowered, x.elem, at), l.load(b, loc, s.lowered, s.elem, from)};
+          if (zero)
+            v.push_back(l.load(b, loc, z.lowered, z.elem, from));
+          return call(b, loc, v);
+        }));
   return success();
 }
 
@@ -119,7 +122,8 @@ LogicalResult lowerQuantize(Operation *op, Lowering &l) {
     auto atPrecision = [&](Value a) {
       return rounds ? Lowering::toCompute(b, loc, Lowering::toStorage(b, loc, a, precision), precision) : a;
     };
-    Value q = atPrecision(f.div(atPrecision(castScalar(b, loc, v, xe, f32)), atPrecision(castScalar(b, loc, s, se, f32))));
+    Value q =
+        atPrecision(f.div(atPrecision(castScalar(b, loc, v, xe, f32)), atPrecision(castScalar(b, loc, s, se, f32))));
     if (isa<IntegerType>(out))
       return roundToInteger(f, q, z ? castScalar(b, loc, z, ze, b.getI32Type()) : Value(), out);
     if (z)
@@ -193,10 +197,12 @@ Input centered(Lowering &l, const Input &x, Value zeroValue, const Input &zero) 
   SmallVector<Input> in = {x};
   if (zeroValue)
     in.push_back(zero);
-  return pointwise(l, in, to, to, x.dims, [](const ScalarOps &s, ValueRange v) { return v.size() > 1 ? s.sub(v[0], v[1]) : v[0]; });
+  return pointwise(l, in, to, to, x.dims,
+                   [](const ScalarOps &s, ValueRange v) { return v.size() > 1 ? s.sub(v[0], v[1]) : v[0]; });
 }
 
-/// A scale or zero point of matrix rows (axis -2) or columns (axis -1): a scalar, one value per row or column, or of full rank.
+/// A scale or zero point of matrix rows (axis -2) or columns (axis -1): a scalar, one value per row or column, or of
+/// full rank.
 Input ofMatrix(Lowering &l, Value parameter, int64_t rank, bool rows) {
   if (!parameter)
     return {};
@@ -219,8 +225,9 @@ LogicalResult lowerMatMulInteger(Operation *op, Lowering &l) {
 }
 
 LogicalResult lowerQLinearMatMul(Operation *op, Lowering &l) {
-  Value a = op->getOperand(0), aScale = op->getOperand(1), aZero = op->getOperand(2), b = op->getOperand(3), bScale = op->getOperand(4),
-        bZero = op->getOperand(5), yScale = op->getOperand(6), yZero = op->getOperand(7), y = op->getResult(0);
+  Value a = op->getOperand(0), aScale = op->getOperand(1), aZero = op->getOperand(2), b = op->getOperand(3),
+        bScale = op->getOperand(4), bZero = op->getOperand(5), yScale = op->getOperand(6), yZero = op->getOperand(7),
+        y = op->getResult(0);
   Type out = l.elem(y), f32 = l.b.getF32Type();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(y));
   Input left = centered(l, l.input(a), aZero, ofMatrix(l, aZero, l.rank(a), true));
@@ -235,7 +242,8 @@ LogicalResult lowerQLinearMatMul(Operation *op, Lowering &l) {
   SmallVector<Input> in = {sum, rows(aScale), columns, rows(yScale), rows(yZero)};
   for (Input &i : in)
     if (int64_t(i.dims.size()) > rank)
-      return unsupported(op, "has a scale or zero point of rank " + Twine(i.dims.size()) + " for a result of rank " + Twine(rank));
+      return unsupported(op, "has a scale or zero point of rank " + Twine(i.dims.size()) + " for a result of rank " +
+                                 Twine(rank));
   l.set(y, l.elementwise(in, out, dims, [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
     ScalarOps f{b, loc, f32};
     auto real = [&](unsigned i) { return castScalar(b, loc, v[i], in[i].elem, f32); };
@@ -248,14 +256,18 @@ LogicalResult lowerQLinearMatMul(Operation *op, Lowering &l) {
 }
 
 /// The exact i32 sums of a convolution of `x` - xZero with `w` - wZero; padding stands for the zero point.
-FailureOr<Value> convolveInteger(Operation *op, Lowering &l, Value x, Value w, Value xZero, Value wZero, ArrayRef<Dim> out) {
+FailureOr<Value> convolveInteger(Operation *op, Lowering &l, Value x, Value w, Value xZero, Value wZero,
+                                 ArrayRef<Dim> out) {
   ArrayRef<Dim> xDims = l.dims(x), wDims = l.dims(w);
   int64_t rank = xDims.size(), group = intAttr(op, "group", 1);
   if (rank < 3 || int64_t(wDims.size()) != rank)
-    return unsupported(op, "needs inputs of one rank from 3 on, but they have " + Twine(rank) + " and " + Twine(wDims.size())), failure();
+    return unsupported(op, "needs inputs of one rank from 3 on, but they have " + Twine(rank) + " and " +
+                               Twine(wDims.size())),
+           failure();
   for (Dim d : {xDims[1], wDims[0]})
     if (group < 1 || (d->isConst() && d->value % group))
-      return unsupported(op, "has group " + Twine(group) + ", which must divide the numbers of channels and filters"), failure();
+      return unsupported(op, "has group " + Twine(group) + ", which must divide the numbers of channels and filters"),
+             failure();
   FailureOr<Window> window = windowOf(op, l, xDims.drop_front(2), wDims.drop_front(2), out.drop_front(2));
   if (failed(window))
     return failure();
@@ -272,7 +284,8 @@ FailureOr<Value> convolveInteger(Operation *op, Lowering &l, Value x, Value w, V
 LogicalResult lowerConvInteger(Operation *op, Lowering &l) {
   Value y = op->getResult(0);
   SmallVector<Dim> dims = llvm::to_vector(l.dims(y));
-  FailureOr<Value> sum = convolveInteger(op, l, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), onnx::operand(op, 3), dims);
+  FailureOr<Value> sum = convolveInteger(op, l, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2),
+                                         onnx::operand(op, 3), dims);
   if (failed(sum))
     return failure();
   l.set(y, *sum);
@@ -288,7 +301,11 @@ LogicalResult lowerQLinearConv(Operation *op, Lowering &l) {
   if (failed(sum))
     return failure();
   int64_t rank = dims.size();
-  SmallVector<Input> in = {{*sum, i32, dims}, perAxis(l, at(1), 0, 0), perAxis(l, at(4), rank, 1), perAxis(l, at(6), 0, 0), perAxis(l, at(7), 0, 0)};
+  SmallVector<Input> in = {{*sum, i32, dims},
+                           perAxis(l, at(1), 0, 0),
+                           perAxis(l, at(4), rank, 1),
+                           perAxis(l, at(6), 0, 0),
+                           perAxis(l, at(7), 0, 0)};
   if (bias)
     in.push_back(perAxis(l, bias, rank, 1));
   l.set(y, l.elementwise(in, out, dims, [&](OpBuilder &b, Location loc, ValueRange v) -> Value {

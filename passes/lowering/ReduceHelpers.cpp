@@ -64,8 +64,8 @@ Value optc::foldStart(const ScalarOps &s, Fold fold) {
   return fold == Fold::Min ? s.highest() : s.constant(fold == Fold::Prod ? 1 : 0);
 }
 
-Lowering::Input optc::foldAxes(Lowering &l, StringRef label, const Lowering::Input &in, ArrayRef<int64_t> axes, Fold fold, Type acc,
-                               MapFn map) {
+Lowering::Input optc::foldAxes(Lowering &l, StringRef label, const Lowering::Input &in, ArrayRef<int64_t> axes,
+                               Fold fold, Type acc, MapFn map) {
   Value init = foldStart(ScalarOps{l.b, l.loc, acc}, fold);
   Value r = l.reduce(
       label, in, axes, acc, init,
@@ -98,15 +98,17 @@ Lowering::Input optc::sumPairs(Lowering &l, StringRef label, const Lowering::Inp
   SmallVector<AffineMap> maps = {AffineMap::getMultiDimIdentityMap(rank, ctx), keptMap, keptMap};
   Lowering::Input flat{l.view(other.lowered, other.elem, outDims), other.elem, outDims};
   Value init = ScalarOps{l.b, l.loc, acc}.constant(0);
-  Value r = l.contract(label, {in, flat}, maps, iterators, acc, outDims, init, [&](OpBuilder &b, Location loc, ValueRange v, Value a) {
-    ScalarOps s{b, loc, acc};
-    return s.add(a, map(s, castScalar(b, loc, v[0], in.elem, acc), castScalar(b, loc, v[1], other.elem, acc)));
-  });
+  Value r = l.contract(
+      label, {in, flat}, maps, iterators, acc, outDims, init, [&](OpBuilder &b, Location loc, ValueRange v, Value a) {
+        ScalarOps s{b, loc, acc};
+        return s.add(a, map(s, castScalar(b, loc, v[0], in.elem, acc), castScalar(b, loc, v[1], other.elem, acc)));
+      });
   SmallVector<Dim> dims = keptDims(l, in.dims, axes);
   return {l.view(r, acc, dims), acc, dims};
 }
 
-Lowering::Input optc::pointwise(Lowering &l, ArrayRef<Lowering::Input> in, Type elem, Type outElem, ArrayRef<Dim> dims, BodyFn body) {
+Lowering::Input optc::pointwise(Lowering &l, ArrayRef<Lowering::Input> in, Type elem, Type outElem, ArrayRef<Dim> dims,
+                                BodyFn body) {
   Value r = l.elementwise(in, outElem, dims, [&](OpBuilder &b, Location loc, ValueRange v) {
     SmallVector<Value> args;
     for (auto [x, i] : llvm::zip(v, in))
@@ -125,23 +127,24 @@ Lowering::Input optc::argExtreme(Lowering &l, const Lowering::Input &in, int64_t
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
     where[axis] = zero;
     Value first = l.load(b, loc, in.lowered, in.elem, where);
-    auto loop = scf::ForOp::create(b, loc, one, size, one, ValueRange{first, zero}, [&](OpBuilder &nb, Location nl, Value i, ValueRange acc) {
-      ScalarOps s{nb, nl, in.elem};
-      where[axis] = i;
-      Value x = l.load(nb, nl, in.lowered, in.elem, where), best = acc[0];
-      Value a = largest ? best : x, c = largest ? x : best;
-      Value better = last ? s.le(a, c) : s.lt(a, c);
-      if (s.isFloat()) {
-        auto unordered = [&](Value v) { return arith::CmpFOp::create(nb, nl, arith::CmpFPredicate::UNO, v, v); };
-        Value nan = unordered(x);
-        if (!last) { // the first NaN stays
-          Value ordered = arith::CmpFOp::create(nb, nl, arith::CmpFPredicate::ORD, best, best);
-          nan = arith::AndIOp::create(nb, nl, nan, ordered);
-        }
-        better = arith::OrIOp::create(nb, nl, better, nan);
-      }
-      scf::YieldOp::create(nb, nl, ValueRange{s.select(better, x, best), s.select(better, i, acc[1])});
-    });
+    auto loop = scf::ForOp::create(
+        b, loc, one, size, one, ValueRange{first, zero}, [&](OpBuilder &nb, Location nl, Value i, ValueRange acc) {
+          ScalarOps s{nb, nl, in.elem};
+          where[axis] = i;
+          Value x = l.load(nb, nl, in.lowered, in.elem, where), best = acc[0];
+          Value a = largest ? best : x, c = largest ? x : best;
+          Value better = last ? s.le(a, c) : s.lt(a, c);
+          if (s.isFloat()) {
+            auto unordered = [&](Value v) { return arith::CmpFOp::create(nb, nl, arith::CmpFPredicate::UNO, v, v); };
+            Value nan = unordered(x);
+            if (!last) { // the first NaN stays
+              Value ordered = arith::CmpFOp::create(nb, nl, arith::CmpFPredicate::ORD, best, best);
+              nan = arith::AndIOp::create(nb, nl, nan, ordered);
+            }
+            better = arith::OrIOp::create(nb, nl, better, nan);
+          }
+          scf::YieldOp::create(nb, nl, ValueRange{s.select(better, x, best), s.select(better, i, acc[1])});
+        });
     return Value(arith::IndexCastOp::create(b, loc, i64, loop.getResult(1)));
   });
   return {r, i64, dims};

@@ -23,8 +23,8 @@ mlir::Value foldStep(const ScalarOps &s, Fold fold, mlir::Value acc, mlir::Value
 /// Folds `map(x)` over axes into `acc` elements; the result has size 1 in the reduced axes, so that it broadcasts.
 /// `map` gets the compute scalar of `in` cast to `acc`; null: identity.
 using MapFn = llvm::function_ref<mlir::Value(const ScalarOps &s, mlir::Value x)>;
-Lowering::Input foldAxes(Lowering &l, llvm::StringRef label, const Lowering::Input &in, llvm::ArrayRef<int64_t> axes, Fold fold,
-                         mlir::Type acc, MapFn map = nullptr);
+Lowering::Input foldAxes(Lowering &l, llvm::StringRef label, const Lowering::Input &in, llvm::ArrayRef<int64_t> axes,
+                         Fold fold, mlir::Type acc, MapFn map = nullptr);
 /// The same over pairs (x, y) where `other` has the shape of a folded result: sum of (x - mean)^2 and the like.
 using PairFn = llvm::function_ref<mlir::Value(const ScalarOps &s, mlir::Value x, mlir::Value y)>;
 Lowering::Input sumPairs(Lowering &l, llvm::StringRef label, const Lowering::Input &in, const Lowering::Input &other,

@@ -63,7 +63,8 @@ LogicalResult reduceKnown(Operation *op, Lowering &l, const Reducer &r, ArrayRef
   Type elem = l.elem(x), acc = accumulator(l, r, elem);
   Lowering::Input in = l.input(x), folded;
   if (axes.empty()) // the steps other than the fold remain
-    folded = pointwise(l, {in}, acc, acc, in.dims, [&](const ScalarOps &s, ValueRange v) { return r.map ? r.map(s, v[0]) : v[0]; });
+    folded = pointwise(l, {in}, acc, acc, in.dims,
+                       [&](const ScalarOps &s, ValueRange v) { return r.map ? r.map(s, v[0]) : v[0]; });
   else
     folded = foldAxes(l, op->getName().stripDialect(), in, axes, r.fold, acc,
                       [&](const ScalarOps &s, Value v) { return r.map ? r.map(s, v) : v; });
@@ -82,7 +83,8 @@ LogicalResult logSumExpKnown(Operation *op, Lowering &l, ArrayRef<int64_t> axes)
   Type elem = l.elem(x), inner = isa<FloatType>(elem) ? innerType(elem) : Type(l.b.getF64Type());
   Lowering::Input in = l.input(x);
   if (axes.empty()) { // log(exp(x))
-    l.set(result, pointwise(l, {in}, inner, elem, in.dims, [](const ScalarOps &, ValueRange v) { return v[0]; }).lowered);
+    l.set(result,
+          pointwise(l, {in}, inner, elem, in.dims, [](const ScalarOps &, ValueRange v) { return v[0]; }).lowered);
     return success();
   }
   auto finite = [](const ScalarOps &s, Value m) {
@@ -90,9 +92,10 @@ LogicalResult logSumExpKnown(Operation *op, Lowering &l, ArrayRef<int64_t> axes)
     return s.select(s.lt(size, s.highest()), m, s.constant(0));
   };
   Lowering::Input most = foldAxes(l, "LogSumExp.max", in, axes, Fold::Max, inner);
-  Lowering::Input sum = sumPairs(l, "LogSumExp.sum", in, most, axes, sumType(l, inner), [&](const ScalarOps &s, Value v, Value m) {
-    return Value(math::ExpOp::create(s.b, s.loc, s.sub(v, finite(s, m))));
-  });
+  Lowering::Input sum =
+      sumPairs(l, "LogSumExp.sum", in, most, axes, sumType(l, inner), [&](const ScalarOps &s, Value v, Value m) {
+        return Value(math::ExpOp::create(s.b, s.loc, s.sub(v, finite(s, m))));
+      });
   Lowering::Input y = pointwise(l, {sum, most}, inner, elem, sum.dims, [&](const ScalarOps &s, ValueRange v) {
     return s.add(math::LogOp::create(s.b, s.loc, v[0]), finite(s, v[1]));
   });
@@ -117,7 +120,8 @@ RuntimeAxes readAxes(Lowering &l, Value axes, int64_t count, int64_t rank) {
   Value zero = l.constIndex(0), size = l.constIndex(rank);
   for (int64_t j = 0; j < count; ++j) {
     Value a = l.hostIndex(axes, j);
-    a = arith::SelectOp::create(b, l.loc, cmp(arith::CmpIPredicate::slt, a, zero), arith::AddIOp::create(b, l.loc, a, size), a);
+    a = arith::SelectOp::create(b, l.loc, cmp(arith::CmpIPredicate::slt, a, zero),
+                                arith::AddIOp::create(b, l.loc, a, size), a);
     l.check(cmp(arith::CmpIPredicate::ult, a, size), "an axis is out of range");
     for (Value other : wrapped)
       l.check(cmp(arith::CmpIPredicate::ne, a, other), "an axis is given twice");
@@ -148,7 +152,8 @@ void bindSizes(Lowering &l, const RuntimeAxes &axes, ArrayRef<Dim> in, ArrayRef<
       if (keep && d != i)
         continue;
       Value mine = arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::eq, axes.position[d], l.constIndex(i));
-      Value keptAxis = arith::XOrIOp::create(l.b, l.loc, axes.reduced[d], arith::ConstantIntOp::create(l.b, l.loc, l.b.getI1Type(), 1));
+      Value keptAxis = arith::XOrIOp::create(l.b, l.loc, axes.reduced[d],
+                                             arith::ConstantIntOp::create(l.b, l.loc, l.b.getI1Type(), 1));
       Value use = keep ? keptAxis : Value(arith::AndIOp::create(l.b, l.loc, mine, keptAxis));
       size = arith::SelectOp::create(l.b, l.loc, use, l.index(inDim), size);
     }
@@ -159,8 +164,8 @@ void bindSizes(Lowering &l, const RuntimeAxes &axes, ArrayRef<Dim> in, ArrayRef<
 using Step = llvm::function_ref<Value(OpBuilder &, Location, Value acc, Value x)>;
 
 /// Folds the elements of `in` that belong to the result element `at`.
-Value foldRegion(OpBuilder &b, Location loc, Lowering &l, const Lowering::Input &in, ArrayRef<Value> sizes, const RuntimeAxes &axes,
-                 ValueRange at, Value init, Step step) {
+Value foldRegion(OpBuilder &b, Location loc, Lowering &l, const Lowering::Input &in, ArrayRef<Value> sizes,
+                 const RuntimeAxes &axes, ValueRange at, Value init, Step step) {
   int64_t rank = in.dims.size();
   bool keep = int64_t(at.size()) == rank;
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
@@ -169,16 +174,19 @@ Value foldRegion(OpBuilder &b, Location loc, Lowering &l, const Lowering::Input 
     Value mine = keep ? at[d] : zero;
     if (!keep)
       for (auto [i, iv] : llvm::enumerate(at)) {
-        Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, axes.position[d], arith::ConstantIndexOp::create(b, loc, i));
+        Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, axes.position[d],
+                                           arith::ConstantIndexOp::create(b, loc, i));
         mine = arith::SelectOp::create(b, loc, here, iv, mine);
       }
     lows.push_back(arith::SelectOp::create(b, loc, axes.reduced[d], zero, mine));
-    highs.push_back(arith::SelectOp::create(b, loc, axes.reduced[d], sizes[d], arith::AddIOp::create(b, loc, mine, one)));
+    highs.push_back(
+        arith::SelectOp::create(b, loc, axes.reduced[d], sizes[d], arith::AddIOp::create(b, loc, mine, one)));
   }
-  scf::LoopNest nest = scf::buildLoopNest(b, loc, lows, highs, steps, {init},
-                                          [&](OpBuilder &nb, Location nl, ValueRange ivs, ValueRange acc) -> scf::ValueVector {
-    return {step(nb, nl, acc[0], l.load(nb, nl, in.lowered, in.elem, ivs))};
-  });
+  scf::LoopNest nest =
+      scf::buildLoopNest(b, loc, lows, highs, steps, {init},
+                         [&](OpBuilder &nb, Location nl, ValueRange ivs, ValueRange acc) -> scf::ValueVector {
+                           return {step(nb, nl, acc[0], l.load(nb, nl, in.lowered, in.elem, ivs))};
+                         });
   return nest.results.front();
 }
 
@@ -187,7 +195,8 @@ LogicalResult reduceRuntime(Operation *op, Lowering &l, const Reducer *r) {
   Value x = op->getOperand(0), axesValue = onnx::operand(op, 1), result = op->getResult(0);
   ArrayRef<Dim> axesDims = l.dims(axesValue);
   if (axesDims.size() != 1 || !axesDims[0]->isConst())
-    return unsupported(op, "takes axes that are computed at run time, but their number must be known; give 'axes' a fixed length");
+    return unsupported(
+        op, "takes axes that are computed at run time, but their number must be known; give 'axes' a fixed length");
   Type elem = l.elem(x);
   Type acc = r ? accumulator(l, *r, elem) : sumType(l, isa<FloatType>(elem) ? innerType(elem) : Type(l.b.getF64Type()));
   Lowering::Input in = l.input(x);
@@ -197,7 +206,8 @@ LogicalResult reduceRuntime(Operation *op, Lowering &l, const Reducer *r) {
   SmallVector<Value> sizes = l.indices(in.dims);
   Value count = l.constIndex(1);
   for (auto [d, size] : llvm::enumerate(sizes))
-    count = arith::MulIOp::create(l.b, l.loc, count, arith::SelectOp::create(l.b, l.loc, axes.reduced[d], size, l.constIndex(1)));
+    count = arith::MulIOp::create(l.b, l.loc, count,
+                                  arith::SelectOp::create(l.b, l.loc, axes.reduced[d], size, l.constIndex(1)));
   Value number = r && r->finish ? countScalar(l, count, acc) : Value();
   l.set(result, l.generate(op->getName().stripDialect(), elem, outDims, [&](OpBuilder &b, Location loc, ValueRange at) {
     ScalarOps s{b, loc, acc};
@@ -245,8 +255,7 @@ std::optional<SmallVector<int64_t>> knownAxes(Operation *op, Lowering &l) {
   return intAttr(op, "noop_with_empty_axes", 0) ? out : axesFrom(0, rank);
 }
 
-template <const Reducer &r>
-LogicalResult lowerReduce(Operation *op, Lowering &l) {
+template <const Reducer &r> LogicalResult lowerReduce(Operation *op, Lowering &l) {
   std::optional<SmallVector<int64_t>> axes = knownAxes(op, l);
   return axes ? reduceKnown(op, l, r, *axes) : reduceRuntime(op, l, &r);
 }
@@ -260,8 +269,7 @@ LogicalResult lowerLogSumExp(Operation *op, Lowering &l) {
 // ArgMax, ArgMin
 //===----------------------------------------------------------------------===//
 
-template <bool largest>
-LogicalResult lowerArg(Operation *op, Lowering &l) {
+template <bool largest> LogicalResult lowerArg(Operation *op, Lowering &l) {
   Value x = op->getOperand(0), result = op->getResult(0);
   Lowering::Input in = l.input(x);
   if (in.dims.empty()) {
@@ -284,8 +292,7 @@ LogicalResult lowerArg(Operation *op, Lowering &l) {
 // CumSum, CumProd
 //===----------------------------------------------------------------------===//
 
-template <bool product>
-LogicalResult lowerCumulative(Operation *op, Lowering &l) {
+template <bool product> LogicalResult lowerCumulative(Operation *op, Lowering &l) {
   Value x = op->getOperand(0), result = op->getResult(0);
   Lowering::Input in = l.input(x);
   Type elem = in.elem, acc = sumType(l, elem);
@@ -298,13 +305,16 @@ LogicalResult lowerCumulative(Operation *op, Lowering &l) {
   Value axis;
   if (known && !known->empty()) {
     if ((*known)[0] < -rank || (*known)[0] >= rank)
-      return unsupported(op, "has axis " + Twine((*known)[0]) + ", outside [" + Twine(-rank) + ", " + Twine(rank - 1) + "]");
+      return unsupported(op, "has axis " + Twine((*known)[0]) + ", outside [" + Twine(-rank) + ", " + Twine(rank - 1) +
+                                 "]");
     axis = l.constIndex(normalAxis((*known)[0], rank));
   } else {
     axis = l.hostIndex(op->getOperand(1), 0);
     Value negative = arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::slt, axis, l.constIndex(0));
-    axis = arith::SelectOp::create(l.b, l.loc, negative, arith::AddIOp::create(l.b, l.loc, axis, l.constIndex(rank)), axis);
-    l.check(arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::ult, axis, l.constIndex(rank)), "the axis is out of range");
+    axis = arith::SelectOp::create(l.b, l.loc, negative, arith::AddIOp::create(l.b, l.loc, axis, l.constIndex(rank)),
+                                   axis);
+    l.check(arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::ult, axis, l.constIndex(rank)),
+            "the axis is out of range");
   }
   for (int64_t d = 0; d < rank; ++d) {
     Value n = l.index(in.dims[d]), here = l.constIndex(d), one = l.constIndex(1);
@@ -319,27 +329,33 @@ LogicalResult lowerCumulative(Operation *op, Lowering &l) {
   bool exclusive = intAttr(op, "exclusive", 0), reverse = intAttr(op, "reverse", 0);
   Dim total = l.shapes.numElements(in.dims);
   Value flat = l.view(in.lowered, elem, {total});
-  SmallVector<Value> r = l.loops(op->getName().stripDialect(), {{elem, {total}}}, [&](OpBuilder &b, Location loc, ValueRange dest) {
-    return l.loopNest(b, loc, {outer, inner}, dest, [&](OpBuilder &b, Location loc, ValueRange iv, ValueRange carried) -> SmallVector<Value> {
-      Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-      ScalarOps s{b, loc, acc};
-      Value base = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, arith::MulIOp::create(b, loc, iv[0], size), inner), iv[1]);
-      auto loop = scf::ForOp::create(b, loc, zero, size, one, ValueRange{carried[0], s.constant(product ? 1 : 0)},
-                                     [&](OpBuilder &nb, Location nl, Value k, ValueRange state) {
-        ScalarOps n{nb, nl, acc};
-        Value j = k;
-        if (reverse)
-          j = arith::SubIOp::create(nb, nl, arith::SubIOp::create(nb, nl, size, one), k);
-        Value at = arith::AddIOp::create(nb, nl, base, arith::MulIOp::create(nb, nl, j, inner));
-        Value v = castScalar(nb, nl, l.load(nb, nl, flat, elem, at), elem, acc);
-        Value next = product ? n.mul(state[1], v) : n.add(state[1], v);
-        Value stored = Lowering::toStorage(nb, nl, castScalar(nb, nl, exclusive ? state[1] : next, acc, elem), elem);
-        Value tensor = tensor::InsertOp::create(nb, nl, stored, state[0], at);
-        scf::YieldOp::create(nb, nl, ValueRange{tensor, next});
+  SmallVector<Value> r =
+      l.loops(op->getName().stripDialect(), {{elem, {total}}}, [&](OpBuilder &b, Location loc, ValueRange dest) {
+        return l.loopNest(
+            b, loc, {outer, inner}, dest,
+            [&](OpBuilder &b, Location loc, ValueRange iv, ValueRange carried) -> SmallVector<Value> {
+              Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+              ScalarOps s{b, loc, acc};
+              Value base = arith::AddIOp::create(
+                  b, loc, arith::MulIOp::create(b, loc, arith::MulIOp::create(b, loc, iv[0], size), inner), iv[1]);
+              auto loop = scf::ForOp::create(
+                  b, loc, zero, size, one, ValueRange{carried[0], s.constant(product ? 1 : 0)},
+                  [&](OpBuilder &nb, Location nl, Value k, ValueRange state) {
+                    ScalarOps n{nb, nl, acc};
+                    Value j = k;
+                    if (reverse)
+                      j = arith::SubIOp::create(nb, nl, arith::SubIOp::create(nb, nl, size, one), k);
+                    Value at = arith::AddIOp::create(nb, nl, base, arith::MulIOp::create(nb, nl, j, inner));
+                    Value v = castScalar(nb, nl, l.load(nb, nl, flat, elem, at), elem, acc);
+                    Value next = product ? n.mul(state[1], v) : n.add(state[1], v);
+                    Value stored =
+                        Lowering::toStorage(nb, nl, castScalar(nb, nl, exclusive ? state[1] : next, acc, elem), elem);
+                    Value tensor = tensor::InsertOp::create(nb, nl, stored, state[0], at);
+                    scf::YieldOp::create(nb, nl, ValueRange{tensor, next});
+                  });
+              return {loop.getResult(0)};
+            });
       });
-      return {loop.getResult(0)};
-    });
-  });
   l.set(result, l.view(r[0], elem, l.dims(result)));
   return success();
 }

@@ -1,7 +1,8 @@
 //===- Resize.cpp - Resize ------------------------------------------------===//
 //
-// A table per resized axis holds where each output index lies in the input, computed in double. Nearest modes gather once
-// through all tables; linear and cubic modes resize one axis after the other, which is exact because their kernels separate.
+// A table per resized axis holds where each output index lies in the input, computed in double. Nearest modes gather
+// once through all tables; linear and cubic modes resize one axis after the other, which is exact because their kernels
+// separate.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
@@ -15,10 +16,10 @@ namespace {
 struct ResizedAxis {
   int64_t axis;
   Dim in, out;
-  Value inSize, outSize;    ///< index, on the host
-  Value scale;              ///< f64, on the host
-  Value roiStart, roiEnd;   ///< f64, on the host; only for tf_crop_and_resize
-  Value coordinates;        ///< f64[out]: the position in the input
+  Value inSize, outSize;  ///< index, on the host
+  Value scale;            ///< f64, on the host
+  Value roiStart, roiEnd; ///< f64, on the host; only for tf_crop_and_resize
+  Value coordinates;      ///< f64[out]: the position in the input
 };
 
 struct ResizeOptions {
@@ -31,7 +32,8 @@ struct ResizeOptions {
 LogicalResult oneOf(Operation *op, StringRef attribute, StringRef value, ArrayRef<StringRef> allowed) {
   if (llvm::is_contained(allowed, value))
     return success();
-  return unsupported(op, "attribute '" + attribute + "' is '" + value + "'; supported are " + llvm::join(allowed, ", "));
+  return unsupported(op,
+                     "attribute '" + attribute + "' is '" + value + "'; supported are " + llvm::join(allowed, ", "));
 }
 } // namespace
 
@@ -39,7 +41,8 @@ LogicalResult oneOf(Operation *op, StringRef attribute, StringRef value, ArrayRe
 static Value hostDouble(Lowering &l, Value tensor, int64_t i) {
   Type f64 = l.b.getF64Type();
   FloatMath f(l.b, l.loc, f64);
-  if (auto dense = dyn_cast_or_null<DenseFPElementsAttr>(l.constElements(tensor)); dense && i < dense.getNumElements()) {
+  if (auto dense = dyn_cast_or_null<DenseFPElementsAttr>(l.constElements(tensor));
+      dense && i < dense.getNumElements()) {
     APFloat value = dense.getValues<APFloat>()[i];
     bool lost;
     value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
@@ -71,7 +74,9 @@ static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Loweri
     for (int64_t a : *attr) {
       int64_t axis = a < 0 ? a + rank : a;
       if (axis < 0 || axis >= rank || llvm::is_contained(axes, axis))
-        return unsupported(op, "attribute 'axes' has the value " + Twine(a) + ", but the input has rank " + Twine(rank) + " and axes must differ"), failure();
+        return unsupported(op, "attribute 'axes' has the value " + Twine(a) + ", but the input has rank " +
+                                   Twine(rank) + " and axes must differ"),
+               failure();
       axes.push_back(axis);
     }
   } else {
@@ -81,10 +86,12 @@ static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Loweri
   if (hasScales == hasSizes && !axes.empty())
     return unsupported(op, "needs exactly one of 'scales' and 'sizes'"), failure();
   if (o.extrapolates && !given(l, op.getRoi()))
-    return unsupported(op, "needs the input 'roi' for the coordinate transformation mode tf_crop_and_resize"), failure();
+    return unsupported(op, "needs the input 'roi' for the coordinate transformation mode tf_crop_and_resize"),
+           failure();
   for (Value v : {hasScales ? op.getScales() : Value(), hasSizes ? op.getSizes() : Value()})
     if (v)
-      require(l, IndexMath{l.b, l.loc}.eq(l.index(l.dims(v)[0]), l.constIndex(axes.size())), "scales or sizes have another length than axes");
+      require(l, IndexMath{l.b, l.loc}.eq(l.index(l.dims(v)[0]), l.constIndex(axes.size())),
+              "scales or sizes have another length than axes");
 
   FloatMath f(l.b, l.loc, l.b.getF64Type());
   StringRef policy = op.getKeepAspectRatioPolicy();
@@ -98,7 +105,8 @@ static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Loweri
     // Sizes that follow from data: floor(in * scale) as float, or the element of sizes.
     if (isOwnLeaf(r.out, op.getY()) && hasScales) {
       FloatMath single(l.b, l.loc, l.b.getF32Type());
-      Value product = single.mul(single.fromIndex(r.inSize), castScalar(l.b, l.loc, r.scale, l.b.getF64Type(), l.b.getF32Type()));
+      Value product =
+          single.mul(single.fromIndex(r.inSize), castScalar(l.b, l.loc, r.scale, l.b.getF64Type(), l.b.getF32Type()));
       l.bind(r.out, single.toIndex(single.floor(product), l.constIndex(0), l.constIndex(kSizeLimit)));
     } else if (isOwnLeaf(r.out, op.getY()) && policy == "stretch") {
       l.bind(r.out, IndexMath{l.b, l.loc}.max(l.hostIndex(op.getSizes(), i), l.constIndex(0)));
@@ -116,7 +124,8 @@ static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Loweri
     for (ResizedAxis &r : result) {
       r.scale = scale;
       if (isOwnLeaf(r.out, op.getY()))
-        l.bind(r.out, f.toIndex(f.floor(f.add(f.mul(scale, f.fromIndex(r.inSize)), f.constant(0.5))), l.constIndex(0), l.constIndex(kSizeLimit)));
+        l.bind(r.out, f.toIndex(f.floor(f.add(f.mul(scale, f.fromIndex(r.inSize)), f.constant(0.5))), l.constIndex(0),
+                                l.constIndex(kSizeLimit)));
     }
   }
   for (ResizedAxis &r : result)
@@ -128,7 +137,8 @@ static FailureOr<SmallVector<ResizedAxis>> resizedAxes(onnx::ResizeOp op, Loweri
   });
   for (const ResizedAxis &r : result) {
     IndexMath m{l.b, l.loc};
-    require(l, arith::OrIOp::create(l.b, l.loc, m.lt(m.c(0), r.inSize), m.eq(r.outSize, m.c(0))), "an axis without elements cannot be resized");
+    require(l, arith::OrIOp::create(l.b, l.loc, m.lt(m.c(0), r.inSize), m.eq(r.outSize, m.c(0))),
+            "an axis without elements cannot be resized");
   }
   return result;
 }
@@ -164,29 +174,32 @@ static Value isOutside(FloatMath f, Value x, Value inSize) {
   return arith::OrIOp::create(f.b, f.loc, f.lt(x, f.constant(0)), f.lt(f.sub(f.fromIndex(inSize), f.constant(1)), x));
 }
 
-static Value resizeNearest(Lowering &l, Lowering::Input x, ArrayRef<ResizedAxis> axes, const ResizeOptions &o, ArrayRef<Dim> outDims) {
+static Value resizeNearest(Lowering &l, Lowering::Input x, ArrayRef<ResizedAxis> axes, const ResizeOptions &o,
+                           ArrayRef<Dim> outDims) {
   SmallVector<Value> tables;
   Type i64 = l.b.getI64Type();
   for (const ResizedAxis &r : axes)
-    tables.push_back(l.generate("resize_indices", i64, {r.out}, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-      FloatMath f(b, loc, b.getF64Type());
-      IndexMath m{b, loc};
-      Value p = coordinate(b, loc, r, o.transform, at[0]);
-      Value rounded = o.nearest == "floor"               ? f.floor(p)
-                      : o.nearest == "ceil"              ? f.ceil(p)
-                      : o.nearest == "round_prefer_ceil" ? f.floor(f.add(p, f.constant(0.5)))
-                                                         : f.ceil(f.sub(p, f.constant(0.5)));
-      Value index = f.toIndex(rounded, m.c(0), m.add(r.inSize, -1));
-      if (o.extrapolates)
-        index = m.select(isOutside(f, p, r.inSize), m.c(-1), index);
-      return arith::IndexCastOp::create(b, loc, i64, index);
-    }));
+    tables.push_back(
+        l.generate("resize_indices", i64, {r.out}, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+          FloatMath f(b, loc, b.getF64Type());
+          IndexMath m{b, loc};
+          Value p = coordinate(b, loc, r, o.transform, at[0]);
+          Value rounded = o.nearest == "floor"               ? f.floor(p)
+                          : o.nearest == "ceil"              ? f.ceil(p)
+                          : o.nearest == "round_prefer_ceil" ? f.floor(f.add(p, f.constant(0.5)))
+                                                             : f.ceil(f.sub(p, f.constant(0.5)));
+          Value index = f.toIndex(rounded, m.c(0), m.add(r.inSize, -1));
+          if (o.extrapolates)
+            index = m.select(isOutside(f, p, r.inSize), m.c(-1), index);
+          return arith::IndexCastOp::create(b, loc, i64, index);
+        }));
   return l.generate("resize_nearest", x.elem, outDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
     IndexMath m{b, loc};
     SmallVector<Value> source(at.begin(), at.end());
     Value outside;
     for (auto [r, table] : llvm::zip(axes, tables)) {
-      Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, table, at[r.axis]));
+      Value index =
+          arith::IndexCastOp::create(b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, table, at[r.axis]));
       if (o.extrapolates) {
         Value here = m.lt(index, m.c(0));
         outside = outside ? arith::OrIOp::create(b, loc, outside, here).getResult() : here;
@@ -233,7 +246,8 @@ static Taps tapsAt(FloatMath f, Value x, Value start) {
 }
 
 /// The weight of the tap at input index `at`.
-static Value weightAt(FloatMath f, const ResizeOptions &o, const ResizedAxis &r, const Taps &taps, Value shrink, Value at) {
+static Value weightAt(FloatMath f, const ResizeOptions &o, const ResizedAxis &r, const Taps &taps, Value shrink,
+                      Value at) {
   IndexMath m{f.b, f.loc};
   Value distance = f.sub(f.fromIndex(m.sub(at, taps.q)), taps.ratio);
   Value w = kernelAt(f, o, shrink ? f.mul(distance, shrink) : distance);
@@ -253,7 +267,8 @@ static Value finishElement(OpBuilder &b, Location loc, Value v, Type work, Type 
 }
 
 /// Resizes one axis. The result's elements are of `outElem`; sums are kept in `work`.
-static Lowering::Input resizeAxis(Lowering &l, Lowering::Input x, const ResizedAxis &r, const ResizeOptions &o, Type work, Type outElem) {
+static Lowering::Input resizeAxis(Lowering &l, Lowering::Input x, const ResizedAxis &r, const ResizeOptions &o,
+                                  Type work, Type outElem) {
   SmallVector<Dim> dims = x.dims;
   dims[r.axis] = r.out;
   Type f64 = l.b.getF64Type(), i64 = l.b.getI64Type();
@@ -266,9 +281,12 @@ static Lowering::Input resizeAxis(Lowering &l, Lowering::Input x, const ResizedA
     if (!o.extrapolates)
       return v;
     FloatMath f(b, loc, f64);
-    return f.select(isOutside(f, l.load(b, loc, r.coordinates, f64, position), r.inSize), FloatMath(b, loc, work).constant(o.extrapolation), v);
+    return f.select(isOutside(f, l.load(b, loc, r.coordinates, f64, position), r.inSize),
+                    FloatMath(b, loc, work).constant(o.extrapolation), v);
   };
-  auto store = [&](OpBuilder &b, Location loc, Value v) { return outElem == work ? v : finishElement(b, loc, v, work, outElem); };
+  auto store = [&](OpBuilder &b, Location loc, Value v) {
+    return outElem == work ? v : finishElement(b, loc, v, work, outElem);
+  };
 
   if (!o.antialias) {
     Value first = l.generate("resize_first", i64, {r.out}, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
@@ -277,32 +295,35 @@ static Lowering::Input resizeAxis(Lowering &l, Lowering::Input x, const ResizedA
       return arith::IndexCastOp::create(b, loc, i64, taps.first);
     });
     SmallVector<Dim> weightDims = {r.out, constDim(l, count)};
-    Value weights = l.generate("resize_weights", work, weightDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-      FloatMath f(b, loc, f64);
-      IndexMath m{b, loc};
-      Taps taps = tapsAt(f, l.load(b, loc, r.coordinates, f64, at[0]), m.c(1 - support));
-      Value w = weightAt(f, o, r, taps, {}, m.add(taps.first, at[1]));
-      if (o.excludeOutside) {
-        Value total = f.constant(0);
-        for (int64_t t = 0; t < count; ++t)
-          total = f.add(total, weightAt(f, o, r, taps, {}, m.add(taps.first, t)));
-        w = f.div(w, f.select(f.eq(total, f.constant(0)), f.constant(1), total));
-      }
-      return castScalar(b, loc, w, f64, work);
-    });
-    Value y = l.generate("resize_" + o.mode.str(), outElem, dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-      IndexMath m{b, loc};
-      FloatMath f(b, loc, work);
-      Value start = arith::IndexCastOp::create(b, loc, b.getIndexType(), tensor::ExtractOp::create(b, loc, first, at[r.axis]));
-      SmallVector<Value> source(at.begin(), at.end());
-      Value sum;
-      for (int64_t t = 0; t < count; ++t) {
-        source[r.axis] = m.clamp(m.add(start, t), r.inSize);
-        Value term = f.mul(loadAs(b, loc, source), l.load(b, loc, weights, work, {at[r.axis], m.c(t)}));
-        sum = sum ? f.add(sum, term) : term;
-      }
-      return store(b, loc, extrapolated(b, loc, sum, at[r.axis]));
-    });
+    Value weights =
+        l.generate("resize_weights", work, weightDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+          FloatMath f(b, loc, f64);
+          IndexMath m{b, loc};
+          Taps taps = tapsAt(f, l.load(b, loc, r.coordinates, f64, at[0]), m.c(1 - support));
+          Value w = weightAt(f, o, r, taps, {}, m.add(taps.first, at[1]));
+          if (o.excludeOutside) {
+            Value total = f.constant(0);
+            for (int64_t t = 0; t < count; ++t)
+              total = f.add(total, weightAt(f, o, r, taps, {}, m.add(taps.first, t)));
+            w = f.div(w, f.select(f.eq(total, f.constant(0)), f.constant(1), total));
+          }
+          return castScalar(b, loc, w, f64, work);
+        });
+    Value y =
+        l.generate("resize_" + o.mode.str(), outElem, dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+          IndexMath m{b, loc};
+          FloatMath f(b, loc, work);
+          Value start = arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                                   tensor::ExtractOp::create(b, loc, first, at[r.axis]));
+          SmallVector<Value> source(at.begin(), at.end());
+          Value sum;
+          for (int64_t t = 0; t < count; ++t) {
+            source[r.axis] = m.clamp(m.add(start, t), r.inSize);
+            Value term = f.mul(loadAs(b, loc, source), l.load(b, loc, weights, work, {at[r.axis], m.c(t)}));
+            sum = sum ? f.add(sum, term) : term;
+          }
+          return store(b, loc, extrapolated(b, loc, sum, at[r.axis]));
+        });
     return {y, outElem, dims};
   }
 
@@ -310,21 +331,24 @@ static Lowering::Input resizeAxis(Lowering &l, Lowering::Input x, const ResizedA
   FloatMath host(l.b, l.loc, f64);
   IndexMath hostIndex{l.b, l.loc};
   Value shrink = host.min(r.scale, host.constant(1));
-  Value start = hostIndex.add(host.toIndex(host.floor(host.div(host.constant(-static_cast<double>(support)), shrink)), -kCoordinateLimit, -1), 1);
+  Value start = hostIndex.add(
+      host.toIndex(host.floor(host.div(host.constant(-static_cast<double>(support)), shrink)), -kCoordinateLimit, -1),
+      1);
   Value taps = hostIndex.sub(hostIndex.c(2), hostIndex.mul(start, 2));
   Value y = l.generate("resize_antialias", outElem, dims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
     FloatMath f(b, loc, f64);
     Taps place = tapsAt(f, l.load(b, loc, r.coordinates, f64, at[r.axis]), start);
-    SmallVector<Value> sums = scalarLoops(b, loc, {taps}, {f.constant(0), f.constant(0)}, [&](OpBuilder &b, ValueRange t, ValueRange sums) {
-      FloatMath f(b, loc, f64);
-      IndexMath m{b, loc};
-      Value index = m.add(place.first, t[0]);
-      Value w = weightAt(f, o, r, place, shrink, index);
-      SmallVector<Value> source(at.begin(), at.end());
-      source[r.axis] = m.clamp(index, r.inSize);
-      Value v = castScalar(b, loc, loadAs(b, loc, source), work, f64);
-      return SmallVector<Value>{f.add(sums[0], w), f.add(sums[1], f.mul(w, v))};
-    });
+    SmallVector<Value> sums =
+        scalarLoops(b, loc, {taps}, {f.constant(0), f.constant(0)}, [&](OpBuilder &b, ValueRange t, ValueRange sums) {
+          FloatMath f(b, loc, f64);
+          IndexMath m{b, loc};
+          Value index = m.add(place.first, t[0]);
+          Value w = weightAt(f, o, r, place, shrink, index);
+          SmallVector<Value> source(at.begin(), at.end());
+          source[r.axis] = m.clamp(index, r.inSize);
+          Value v = castScalar(b, loc, loadAs(b, loc, source), work, f64);
+          return SmallVector<Value>{f.add(sums[0], w), f.add(sums[1], f.mul(w, v))};
+        });
     Value total = f.select(f.eq(sums[0], f.constant(0)), f.constant(1), sums[0]);
     Value v = castScalar(b, loc, f.div(sums[1], total), f64, work);
     return store(b, loc, extrapolated(b, loc, v, at[r.axis]));
@@ -334,14 +358,21 @@ static Lowering::Input resizeAxis(Lowering &l, Lowering::Input x, const ResizedA
 
 static LogicalResult lowerResize(Operation *op, Lowering &l) {
   auto resize = cast<onnx::ResizeOp>(op);
-  ResizeOptions o{resize.getCoordinateTransformationMode(), resize.getMode(), resize.getNearestMode(),
-                  resize.getAntialias() != 0, resize.getExcludeOutside() != 0, false,
-                  resize.getCubicCoeffA().convertToDouble(), resize.getExtrapolationValue().convertToDouble()};
+  ResizeOptions o{resize.getCoordinateTransformationMode(),
+                  resize.getMode(),
+                  resize.getNearestMode(),
+                  resize.getAntialias() != 0,
+                  resize.getExcludeOutside() != 0,
+                  false,
+                  resize.getCubicCoeffA().convertToDouble(),
+                  resize.getExtrapolationValue().convertToDouble()};
   if (failed(oneOf(op, "mode", o.mode, {"nearest", "linear", "cubic"})) ||
       failed(oneOf(op, "nearest_mode", o.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) ||
-      failed(oneOf(op, "keep_aspect_ratio_policy", resize.getKeepAspectRatioPolicy(), {"stretch", "not_larger", "not_smaller"})) ||
+      failed(oneOf(op, "keep_aspect_ratio_policy", resize.getKeepAspectRatioPolicy(),
+                   {"stretch", "not_larger", "not_smaller"})) ||
       failed(oneOf(op, "coordinate_transformation_mode", o.transform,
-                   {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"})))
+                   {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                    "tf_crop_and_resize"})))
     return failure();
   o.extrapolates = o.transform == "tf_crop_and_resize";
   Lowering::Input x = l.input(resize.getX());
@@ -363,7 +394,9 @@ static LogicalResult lowerResize(Operation *op, Lowering &l) {
   bool wide = elem.isF64() || (isa<IntegerType>(elem) && elem.getIntOrFloatBitWidth() >= 32);
   Type work = wide ? Type(l.b.getF64Type()) : Type(l.b.getF32Type()), f64 = l.b.getF64Type();
   for (ResizedAxis &r : *axes) {
-    r.coordinates = l.generate("resize_coordinates", f64, {r.out}, [&](OpBuilder &b, Location loc, ValueRange at) { return coordinate(b, loc, r, o.transform, at[0]); });
+    r.coordinates = l.generate("resize_coordinates", f64, {r.out}, [&](OpBuilder &b, Location loc, ValueRange at) {
+      return coordinate(b, loc, r, o.transform, at[0]);
+    });
     x = resizeAxis(l, x, r, o, work, &r == &axes->back() ? elem : work);
   }
   l.set(resize.getY(), x.lowered);
@@ -405,13 +438,15 @@ static LogicalResult lowerGridSample(Operation *op, Lowering &l) {
   Lowering::Input x = l.input(sample.getX()), grid = l.input(sample.getGrid());
   size_t rank = x.dims.size() < 3 ? 0 : x.dims.size() - 2;
   if (rank == 0 || grid.dims.size() != x.dims.size() || rank > 4)
-    return unsupported(op, "X and grid must have equal ranks from 3 to 6, but they have " + Twine(x.dims.size()) + " and " + Twine(grid.dims.size()));
+    return unsupported(op, "X and grid must have equal ranks from 3 to 6, but they have " + Twine(x.dims.size()) +
+                               " and " + Twine(grid.dims.size()));
   if (!isa<FloatType, IntegerType>(x.elem))
     return unsupported(op, "has the element type " + onnx::dataTypeName(x.elem) + "; numbers and bool are supported");
   SmallVector<Dim> out = llvm::to_vector(l.dims(sample.getY()));
   SmallVector<Value> sizes = l.indices(ArrayRef(x.dims).drop_front(2));
   IndexMath host{l.b, l.loc};
-  require(l, host.eq(l.index(grid.dims.back()), host.c(rank)), "the last axis of grid must have as many elements as X has spatial axes");
+  require(l, host.eq(l.index(grid.dims.back()), host.c(rank)),
+          "the last axis of grid must have as many elements as X has spatial axes");
   require(l, host.eq(l.index(grid.dims[0]), l.index(x.dims[0])), "X and grid have different batch sizes");
   if (o.padding != "zeros")
     for (Value size : sizes)
@@ -462,7 +497,8 @@ static LogicalResult lowerGridSample(Operation *op, Lowering &l) {
       }
       auto read = [&](OpBuilder &nested) {
         Value v = l.load(nested, loc, x.lowered, x.elem, source);
-        return o.mode == "nearest" || Lowering::computeType(x.elem) == work ? v : castScalar(nested, loc, v, x.elem, work);
+        return o.mode == "nearest" || Lowering::computeType(x.elem) == work ? v
+                                                                            : castScalar(nested, loc, v, x.elem, work);
       };
       if (!inside)
         return read(b);

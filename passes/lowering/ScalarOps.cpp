@@ -340,7 +340,9 @@ Value ScalarOps::max(Value x, Value y) const {
     return arith::MaximumFOp::create(b, loc, x, y);
   return isUnsigned() ? Value(arith::MaxUIOp::create(b, loc, x, y)) : Value(arith::MaxSIOp::create(b, loc, x, y));
 }
-Value ScalarOps::neg(Value x) const { return isFloat() ? Value(arith::NegFOp::create(b, loc, x)) : sub(constantInt(0), x); }
+Value ScalarOps::neg(Value x) const {
+  return isFloat() ? Value(arith::NegFOp::create(b, loc, x)) : sub(constantInt(0), x);
+}
 Value ScalarOps::lt(Value x, Value y) const {
   if (isFloat())
     return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, y);
@@ -416,7 +418,8 @@ Value optc::castScalar(OpBuilder &b, Location loc, Value v, Type from, Type to, 
   auto intTo = dyn_cast<IntegerType>(to);
   if (!intTo) {
     if (!isa<FloatType>(from))
-      v = s.isUnsigned() ? Value(arith::UIToFPOp::create(b, loc, target, v)) : Value(arith::SIToFPOp::create(b, loc, target, v));
+      v = s.isUnsigned() ? Value(arith::UIToFPOp::create(b, loc, target, v))
+                         : Value(arith::SIToFPOp::create(b, loc, target, v));
     else if (v.getType().getIntOrFloatBitWidth() > target.getIntOrFloatBitWidth())
       v = to.getIntOrFloatBitWidth() < 32 ? truncToOdd(b, loc, v) : Value(arith::TruncFOp::create(b, loc, target, v));
     else if (v.getType() != target)
@@ -429,6 +432,7 @@ Value optc::castScalar(OpBuilder &b, Location loc, Value v, Type from, Type to, 
   if (have > want)
     v = arith::TruncIOp::create(b, loc, target, v);
   else if (have < want)
-    v = s.isUnsigned() ? Value(arith::ExtUIOp::create(b, loc, target, v)) : Value(arith::ExtSIOp::create(b, loc, target, v));
+    v = s.isUnsigned() ? Value(arith::ExtUIOp::create(b, loc, target, v))
+                       : Value(arith::ExtSIOp::create(b, loc, target, v));
   return intTo.getWidth() < 8 ? wrapSubByte(b, loc, v, intTo) : v;
 }

@@ -1,7 +1,7 @@
 //===- Scalars.h - index and float arithmetic for lowerings ---------------===//
 //
-// Small builders used on the host and inside bodies. Index arithmetic folds constants, so that code written for sizes known
-// at run time costs nothing when they are known at compile time.
+// Small builders used on the host and inside bodies. Index arithmetic folds constants, so that code written for sizes
+// known at run time costs nothing when they are known at compile time.
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_PASSES_LOWERING_SCALARS_H
 #define OPTC_PASSES_LOWERING_SCALARS_H
@@ -97,7 +97,9 @@ inline mlir::Value ifElse(mlir::OpBuilder &b, mlir::Location loc, mlir::Value co
 /// Nested loops over [0, sizes) that carry scalars.
 inline llvm::SmallVector<mlir::Value>
 scalarLoops(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> sizes, mlir::ValueRange init,
-            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::ValueRange ivs, mlir::ValueRange carried)> body) {
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::ValueRange ivs,
+                                                              mlir::ValueRange carried)>
+                body) {
   IndexMath m{b, loc};
   mlir::Value zero = m.c(0), one = m.c(1);
   llvm::SmallVector<mlir::Value> ivs;
@@ -105,17 +107,18 @@ scalarLoops(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> 
       [&](mlir::OpBuilder &nb, size_t level, mlir::ValueRange carried) -> llvm::SmallVector<mlir::Value> {
     if (level == sizes.size())
       return body(nb, ivs, carried);
-    auto loop = mlir::scf::ForOp::create(nb, loc, zero, sizes[level], one, carried,
-                                         [&](mlir::OpBuilder &in, mlir::Location, mlir::Value iv, mlir::ValueRange args) {
-                                           ivs.push_back(iv);
-                                           mlir::scf::YieldOp::create(in, loc, nest(in, level + 1, args));
-                                           ivs.pop_back();
-                                         });
+    auto loop =
+        mlir::scf::ForOp::create(nb, loc, zero, sizes[level], one, carried,
+                                 [&](mlir::OpBuilder &in, mlir::Location, mlir::Value iv, mlir::ValueRange args) {
+                                   ivs.push_back(iv);
+                                   mlir::scf::YieldOp::create(in, loc, nest(in, level + 1, args));
+                                   ivs.pop_back();
+                                 });
     return llvm::SmallVector<mlir::Value>(loop.getResults());
   };
   return nest(b, 0, init);
 }
 
-} // inline namespace scalars
+} // namespace scalars
 } // namespace optc
 #endif

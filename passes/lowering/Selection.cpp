@@ -23,8 +23,8 @@ LogicalResult lowerTopK(Operation *op, Lowering &l) {
   FailureOr<int64_t> axis = axisParam(op, l, -1);
   if (failed(axis))
     return failure();
-  return callAndSet(l, kernel::LibraryFn::topk, op->getOperands(), {*axis, intAttr(op, "largest", 1), intAttr(op, "sorted", 1)},
-                    op->getResults());
+  return callAndSet(l, kernel::LibraryFn::topk, op->getOperands(),
+                    {*axis, intAttr(op, "largest", 1), intAttr(op, "sorted", 1)}, op->getResults());
 }
 
 LogicalResult lowerNonZero(Operation *op, Lowering &l) {
@@ -52,7 +52,8 @@ LogicalResult lowerUnique(Operation *op, Lowering &l) {
     elems.push_back(i == 0 ? elem : i64);
     types.push_back(RankedTensorType::get(sizes, Lowering::storageType(elems.back())));
   }
-  ValueRange made = callLibrary(l, kernel::LibraryFn::unique, {l.get(x)}, {elem}, types, elems, {*axis, intAttr(op, "sorted", 1)});
+  ValueRange made =
+      callLibrary(l, kernel::LibraryFn::unique, {l.get(x)}, {elem}, types, elems, {*axis, intAttr(op, "sorted", 1)});
   for (unsigned i = 0; i < count; ++i)
     l.set(onnx::result(op, i), made[i]);
   return success();
@@ -166,7 +167,8 @@ LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   SmallVector<Dim> dims = llvm::to_vector(l.dims(result));
   for (Dim d : dims)
     if (!d->isConst())
-      l.check(arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::sge, l.index(d), l.constIndex(0)), "a size is negative");
+      l.check(arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::sge, l.index(d), l.constIndex(0)),
+              "a size is negative");
   std::optional<APInt> integer;
   double real = 0;
   if (value && isa<FloatType>(elem)) {
@@ -189,7 +191,8 @@ LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
     ScalarOps s{b, loc, elem};
     if (!integer)
       return s.constant(real);
-    return s.constantInt(s.isUnsigned() && !elem.isInteger(1) ? int64_t(integer->getZExtValue()) : integer->getSExtValue());
+    return s.constantInt(s.isUnsigned() && !elem.isInteger(1) ? int64_t(integer->getZExtValue())
+                                                              : integer->getSExtValue());
   }));
   return success();
 }
@@ -225,13 +228,13 @@ std::pair<int64_t, int64_t> seedOf(Operation *op) {
   return {0, 0};
 }
 
-template <RandomKind kind, bool like>
-LogicalResult lowerRandom(Operation *op, Lowering &l) {
+template <RandomKind kind, bool like> LogicalResult lowerRandom(Operation *op, Lowering &l) {
   Value result = op->getResult(0);
   auto [seeded, seed] = seedOf(op);
   double a = kind == Normal ? floatAttr(op, "mean", 0) : floatAttr(op, "low", 0);
   double b = kind == Normal ? floatAttr(op, "scale", 1) : floatAttr(op, "high", 1);
-  SmallVector<int64_t> params = {kind, onnx::dataTypeOf(l.elem(result)), seeded, seed, floatBits(a), floatBits(b), saltOf(op)};
+  SmallVector<int64_t> params = {kind,      onnx::dataTypeOf(l.elem(result)), seeded, seed, floatBits(a), floatBits(b),
+                                 saltOf(op)};
   if (!like)
     if (auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape"))
       llvm::append_range(params, shape.asArrayRef());
@@ -240,13 +243,16 @@ LogicalResult lowerRandom(Operation *op, Lowering &l) {
 
 LogicalResult lowerMultinomial(Operation *op, Lowering &l) {
   auto [seeded, seed] = seedOf(op);
-  return callAndSet(l, kernel::LibraryFn::multinomial, op->getOperands(),
-                    {intAttr(op, "sample_size", 1), onnx::dataTypeOf(l.elem(op->getResult(0))), seeded, seed, saltOf(op)}, op->getResults());
+  return callAndSet(
+      l, kernel::LibraryFn::multinomial, op->getOperands(),
+      {intAttr(op, "sample_size", 1), onnx::dataTypeOf(l.elem(op->getResult(0))), seeded, seed, saltOf(op)},
+      op->getResults());
 }
 
 /// The identity unless training_mode is true; then elements are kept where a uniform number reaches the ratio, scaled.
 LogicalResult lowerDropout(Operation *op, Lowering &l) {
-  Value ratio = onnx::operand(op, 1), training = onnx::operand(op, 2), y = onnx::result(op, 0), mask = onnx::result(op, 1);
+  Value ratio = onnx::operand(op, 1), training = onnx::operand(op, 2), y = onnx::result(op, 0),
+        mask = onnx::result(op, 1);
   Lowering::Input x = l.input(onnx::operand(op, 0));
   Type boolean = l.b.getI1Type(), f32 = l.b.getF32Type();
   std::optional<SmallVector<int64_t>> known = training ? l.constInts(training) : std::nullopt;
@@ -280,9 +286,11 @@ LogicalResult lowerDropout(Operation *op, Lowering &l) {
     Value scaled = s.select(keep, s.mul(value, s.div(one, s.sub(one, rate))), s.constant(0));
     return castScalar(b, loc, s.select(off, value, scaled), inner, x.elem);
   };
-  l.set(y, l.elementwise(in, x.elem, x.dims, [&](OpBuilder &b, Location loc, ValueRange v) { return parts(b, loc, v, false); }));
+  l.set(y, l.elementwise(in, x.elem, x.dims,
+                         [&](OpBuilder &b, Location loc, ValueRange v) { return parts(b, loc, v, false); }));
   if (mask)
-    l.set(mask, l.elementwise(in, boolean, x.dims, [&](OpBuilder &b, Location loc, ValueRange v) { return parts(b, loc, v, true); }));
+    l.set(mask, l.elementwise(in, boolean, x.dims,
+                              [&](OpBuilder &b, Location loc, ValueRange v) { return parts(b, loc, v, true); }));
   return success();
 }
 

@@ -66,7 +66,8 @@ static LogicalResult lowerOptionalGetElement(Operation *o, Lowering &l) {
   }
   Type elem = elementType(op.getOutput());
   return callAndSet(l, kernel::LibraryFn::value_copy, {op.getInput()},
-                    {elem ? onnx::dataTypeOf(elem) : 0, expectedRank(l, op.getOutput()), /*must exist=*/1}, {op.getOutput()});
+                    {elem ? onnx::dataTypeOf(elem) : 0, expectedRank(l, op.getOutput()), /*must exist=*/1},
+                    {op.getOutput()});
 }
 
 static LogicalResult lowerOptionalHasElement(Operation *o, Lowering &l) {

@@ -1,8 +1,8 @@
 //===- Signal.cpp - DFT, STFT, MelWeightMatrix ----------------------------===//
 //
-// Transforms of moderate known length are matrix products: [rows, n * c] with a table [n * c, k * r], where c and r number
-// the real and imaginary parts of input and output. Others sum over the input inside each element. Both read their factors
-// from one table of cos and sin of 2 pi i / length.
+// Transforms of moderate known length are matrix products: [rows, n * c] with a table [n * c, k * r], where c and r
+// number the real and imaginary parts of input and output. Others sum over the input inside each element. Both read
+// their factors from one table of cos and sin of 2 pi i / length.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
@@ -17,8 +17,8 @@ static constexpr int64_t kMaxMatrix = int64_t(1) << 22;
 
 namespace {
 struct Transform {
-  Dim length;        ///< of the transform
-  Dim in, out;       ///< sizes of the axis
+  Dim length;                ///< of the transform
+  Dim in, out;               ///< sizes of the axis
   int64_t inParts, outParts; ///< 1: real only, 2: real and imaginary
   bool inverse, fromHalf;    ///< fromHalf: inverse of a one-sided spectrum into real values
   Type work;
@@ -28,22 +28,24 @@ struct Transform {
 /// cos and sin of 2 pi i / length: [length, 2].
 static Value twiddles(Lowering &l, const Transform &t) {
   Value length = l.index(t.length);
-  return l.generate("twiddles", t.work, {t.length, constDim(l, 2)}, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    FloatMath f(b, loc, b.getF64Type());
-    Value angle = f.div(f.mul(f.fromIndex(at[0]), f.constant(2 * llvm::numbers::pi)), f.fromIndex(length));
-    Value value = ifElse(b, loc, IndexMath{b, loc}.eq(at[1], l.constIndex(0)), math::SinOp::create(b, loc, angle),
-                         [&](OpBuilder &nested) -> Value { return math::CosOp::create(nested, loc, angle); });
-    return castScalar(b, loc, value, b.getF64Type(), t.work);
-  });
+  return l.generate(
+      "twiddles", t.work, {t.length, constDim(l, 2)}, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        FloatMath f(b, loc, b.getF64Type());
+        Value angle = f.div(f.mul(f.fromIndex(at[0]), f.constant(2 * llvm::numbers::pi)), f.fromIndex(length));
+        Value value = ifElse(b, loc, IndexMath{b, loc}.eq(at[1], l.constIndex(0)), math::SinOp::create(b, loc, angle),
+                             [&](OpBuilder &nested) -> Value { return math::CosOp::create(nested, loc, angle); });
+        return castScalar(b, loc, value, b.getF64Type(), t.work);
+      });
 }
 
 /// The factor of input n, part c in output k, part r. Everything that does not depend on the data.
-static Value factorAt(OpBuilder &b, Location loc, Lowering &l, const Transform &t, Value table, Value length, Value n, Value c, Value k, Value r) {
+static Value factorAt(OpBuilder &b, Location loc, Lowering &l, const Transform &t, Value table, Value length, Value n,
+                      Value c, Value k, Value r) {
   IndexMath m{b, loc};
   FloatMath f(b, loc, t.work);
   Value turn = m.rem(m.mul(n, k), length);
-  // Real from real and imaginary from imaginary: cos. Otherwise sin, negative for imaginary to real of the inverse and real to
-  // imaginary of the forward transform.
+  // Real from real and imaginary from imaginary: cos. Otherwise sin, negative for imaginary to real of the inverse and
+  // real to imaginary of the forward transform.
   Value mixed = b.createOrFold<arith::XOrIOp>(loc, m.eq(c, m.c(0)), m.eq(r, m.c(0)));
   Value factor = tensor::ExtractOp::create(b, loc, table, ValueRange{turn, m.select(mixed, m.c(1), m.c(0))});
   Value negative = m.both(mixed, m.eq(c, m.c(t.inverse ? 1 : 0)));
@@ -68,25 +70,30 @@ static Value transform(Lowering &l, const Transform &t, Value x, Type elem, Dim 
   Value used = IndexMath{l.b, l.loc}.min(l.index(t.in), length);
   SmallVector<Dim> outDims = {rows, t.out, after, constDim(l, t.outParts)};
   std::optional<int64_t> in = constOf(t.in), out = constOf(t.out), len = constOf(t.length);
-  if (isConst(after, 1) && in && out && len && *in <= *len && *in > 0 && *in * *out * t.inParts * t.outParts <= kMaxMatrix) {
+  if (isConst(after, 1) && in && out && len && *in <= *len && *in > 0 &&
+      *in * *out * t.inParts * t.outParts <= kMaxMatrix) {
     SmallVector<Dim> matrixDims = {constDim(l, *in * t.inParts), constDim(l, *out * t.outParts)};
-    Value matrix = l.generate("dft_matrix", t.work, matrixDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-      IndexMath m{b, loc};
-      return factorAt(b, loc, l, t, table, length, m.div(at[0], t.inParts), m.rem(at[0], t.inParts), m.div(at[1], t.outParts), m.rem(at[1], t.outParts));
-    });
+    Value matrix =
+        l.generate("dft_matrix", t.work, matrixDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+          IndexMath m{b, loc};
+          return factorAt(b, loc, l, t, table, length, m.div(at[0], t.inParts), m.rem(at[0], t.inParts),
+                          m.div(at[1], t.outParts), m.rem(at[1], t.outParts));
+        });
     SmallVector<Dim> xDims = {rows, matrixDims[0]}, yDims = {rows, matrixDims[1]};
-    Value y = matmulProduct(l, "dft", {l.view(x, elem, xDims), elem, xDims}, {matrix, t.work, matrixDims}, t.work, yDims);
+    Value y =
+        matmulProduct(l, "dft", {l.view(x, elem, xDims), elem, xDims}, {matrix, t.work, matrixDims}, t.work, yDims);
     return l.view(convertElements(l, y, t.work, outElem, yDims), outElem, outDims);
   }
   return l.generate("dft", outElem, outDims, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
     IndexMath m{b, loc};
     FloatMath f(b, loc, t.work);
-    return scalarLoops(b, loc, {used, m.c(t.inParts)}, {f.constant(0)}, [&](OpBuilder &b, ValueRange nc, ValueRange acc) {
-      FloatMath f(b, loc, t.work);
-      Value factor = factorAt(b, loc, l, t, table, length, nc[0], nc[1], at[1], at[3]);
-      Value v = l.load(b, loc, x, elem, {at[0], nc[0], at[2], nc[1]});
-      return SmallVector<Value>{f.add(acc[0], f.mul(v, factor))};
-    })[0];
+    return scalarLoops(b, loc, {used, m.c(t.inParts)}, {f.constant(0)},
+                       [&](OpBuilder &b, ValueRange nc, ValueRange acc) {
+                         FloatMath f(b, loc, t.work);
+                         Value factor = factorAt(b, loc, l, t, table, length, nc[0], nc[1], at[1], at[3]);
+                         Value v = l.load(b, loc, x, elem, {at[0], nc[0], at[2], nc[1]});
+                         return SmallVector<Value>{f.add(acc[0], f.mul(v, factor))};
+                       })[0];
   });
 }
 
@@ -113,7 +120,9 @@ static LogicalResult lowerDftAnyAxis(onnx::DFTOp dft, Lowering &l) {
   Value in = host.c(0);
   for (size_t i = 0; i < last; ++i)
     in = host.select(host.eq(axis, host.c(i)), l.index(x.dims[i]), in);
-  Value length = dft.getDftLength() ? l.hostIndex(dft.getDftLength(), 0) : fromHalf ? host.mul(host.add(in, -1), 2) : in;
+  Value length = dft.getDftLength() ? l.hostIndex(dft.getDftLength(), 0)
+                 : fromHalf         ? host.mul(host.add(in, -1), 2)
+                                    : in;
   require(l, host.le(host.c(1), length), "the length of the transform must be at least 1");
   Value outSize = onesided && !inverse ? host.add(host.div(length, 2), 1) : length;
   for (size_t i = 0; i < last; ++i)
@@ -138,7 +147,8 @@ static LogicalResult lowerDftAnyAxis(onnx::DFTOp dft, Lowering &l) {
         source[last] = m.c(c);
         return castScalar(b, loc, l.load(b, loc, x.lowered, x.elem, source), x.elem, f.elem);
       };
-      Value turn = f.div(f.mul(f.fromIndex(m.rem(m.mul(n[0], k), length)), f.constant(2 * llvm::numbers::pi)), f.fromIndex(length));
+      Value turn = f.div(f.mul(f.fromIndex(m.rem(m.mul(n[0], k), length)), f.constant(2 * llvm::numbers::pi)),
+                         f.fromIndex(length));
       Value cosine = math::CosOp::create(b, loc, turn), sine = math::SinOp::create(b, loc, turn);
       if (!inverse)
         sine = f.neg(sine);
@@ -173,7 +183,8 @@ static LogicalResult lowerDft(Operation *op, Lowering &l) {
   }
   int64_t at = axis < 0 ? axis + rank : axis;
   if (rank < 2 || at < 0 || at >= rank - 1)
-    return unsupported(op, "has axis " + Twine(axis) + ", but the input has rank " + Twine(rank) + " and its last axis holds the parts");
+    return unsupported(op, "has axis " + Twine(axis) + ", but the input has rank " + Twine(rank) +
+                               " and its last axis holds the parts");
   std::optional<int64_t> inParts = constOf(x.dims.back()), outParts = constOf(out.back());
   if (!inParts || *inParts < 1 || *inParts > 2 || !outParts || *outParts < 1 || *outParts > 2)
     return unsupported(op, "the last axis must have a known size of 1 (real) or 2 (complex)");
@@ -188,8 +199,10 @@ static LogicalResult lowerDft(Operation *op, Lowering &l) {
   t.length = t.fromHalf ? scaleDim(l, addDim(l, t.in, -1), 2) : t.in;
   if (dft.getDftLength() && !(t.length = sizeIn(l, dft.getDftLength())))
     return unsupported(op, "has a 'dft_length' that is not a scalar");
-  require(l, IndexMath{l.b, l.loc}.le(l.constIndex(1), l.index(t.length)), "the length of the transform must be at least 1");
-  Dim rows = productOf(l, ArrayRef(x.dims).take_front(at)), after = productOf(l, ArrayRef(x.dims).slice(at + 1, rank - 2 - at));
+  require(l, IndexMath{l.b, l.loc}.le(l.constIndex(1), l.index(t.length)),
+          "the length of the transform must be at least 1");
+  Dim rows = productOf(l, ArrayRef(x.dims).take_front(at)),
+      after = productOf(l, ArrayRef(x.dims).slice(at + 1, rank - 2 - at));
   Value flat = l.view(x.lowered, x.elem, {rows, t.in, after, x.dims.back()});
   Value y = transform(l, t, flat, x.elem, rows, after, x.elem);
   l.set(dft.getOutput(), l.view(y, x.elem, out));
@@ -211,14 +224,17 @@ static LogicalResult lowerStft(Operation *op, Lowering &l) {
   t.inParts = *parts;
   t.outParts = 2;
   t.work = accumulatorOf(signal.elem);
-  t.length = stft.getFrameLength() ? sizeIn(l, stft.getFrameLength()) : stft.getWindow() ? l.dims(stft.getWindow())[0] : signal.dims[1];
+  t.length = stft.getFrameLength() ? sizeIn(l, stft.getFrameLength())
+             : stft.getWindow()    ? l.dims(stft.getWindow())[0]
+                                   : signal.dims[1];
   if (!t.length)
     return unsupported(op, "has a 'frame_length' that is not a scalar");
   t.in = t.length;
   t.out = out[2];
   Value step = l.hostIndex(stft.getFrameStep(), 0), samples = l.index(signal.dims[1]);
   IndexMath host{l.b, l.loc};
-  require(l, host.both(host.lt(host.c(0), step), host.le(host.c(1), l.index(t.length))), "frame_step and frame_length must be at least 1");
+  require(l, host.both(host.lt(host.c(0), step), host.le(host.c(1), l.index(t.length))),
+          "frame_step and frame_length must be at least 1");
   Value window = l.get(stft.getWindow()), windowSize = window ? l.index(l.dims(stft.getWindow())[0]) : Value();
   Type windowElem = window ? l.elem(stft.getWindow()) : Type();
   // Windowed frames, zero where the signal or the window ends.
@@ -241,7 +257,8 @@ static LogicalResult lowerStft(Operation *op, Lowering &l) {
     });
   });
   Dim rows = mulDims(l, signal.dims[0], out[1]), one = constDim(l, 1);
-  Value y = transform(l, t, l.view(frames, t.work, {rows, t.length, one, signal.dims[2]}), t.work, rows, one, signal.elem);
+  Value y =
+      transform(l, t, l.view(frames, t.work, {rows, t.length, one, signal.dims[2]}), t.work, rows, one, signal.elem);
   l.set(stft.getOutput(), l.view(y, signal.elem, out));
   return success();
 }
@@ -250,7 +267,8 @@ static LogicalResult lowerMelWeightMatrix(Operation *op, Lowering &l) {
   auto mel = cast<onnx::MelWeightMatrixOp>(op);
   Type f64 = l.b.getF64Type(), elem = l.elem(mel.getOutput());
   FloatMath host(l.b, l.loc, f64);
-  Value bins = l.hostIndex(mel.getNumMelBins(), 0), length = l.hostIndex(mel.getDftLength(), 0), rate = l.hostIndex(mel.getSampleRate(), 0);
+  Value bins = l.hostIndex(mel.getNumMelBins(), 0), length = l.hostIndex(mel.getDftLength(), 0),
+        rate = l.hostIndex(mel.getSampleRate(), 0);
   IndexMath hostIndex{l.b, l.loc};
   require(l, hostIndex.lt(hostIndex.c(0), rate), "sample_rate must be positive");
   auto melOf = [&](Value edge) {
@@ -260,24 +278,27 @@ static LogicalResult lowerMelWeightMatrix(Operation *op, Lowering &l) {
   };
   Value low = melOf(mel.getLowerEdgeHertz()), high = melOf(mel.getUpperEdgeHertz());
   Value step = host.div(host.sub(high, low), host.fromIndex(hostIndex.add(bins, 2)));
-  Value y = l.generate("melweightmatrix", elem, l.dims(mel.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    FloatMath f(b, loc, f64);
-    IndexMath m{b, loc};
-    // The spectrogram bin (a whole number) of a mel bin.
-    auto edge = [&](Value i) {
-      Value position = f.mul(f.div(f.add(f.mul(f.fromIndex(i), step), low), f.constant(2595)), f.constant(llvm::numbers::ln10));
-      Value hertz = f.mul(f.constant(700), math::ExpM1Op::create(b, loc, position));
-      return f.floor(f.div(f.mul(f.fromIndex(m.add(length, 1)), hertz), f.fromIndex(rate)));
-    };
-    Value lower = edge(at[1]), center = edge(m.add(at[1], 1)), upper = edge(m.add(at[1], 2)), j = f.fromIndex(at[0]);
-    Value zero = f.constant(0), one = f.constant(1);
-    Value rise = f.sub(center, lower), fall = f.sub(upper, center);
-    Value rising = f.select(m.both(f.le(lower, j), f.le(j, center)), f.div(f.sub(j, lower), rise), zero);
-    Value v = f.select(f.eq(rise, zero), f.select(f.eq(j, center), one, zero), rising);
-    Value isFalling = m.both(f.lt(zero, fall), m.both(f.le(center, j), f.lt(j, upper)));
-    v = f.select(isFalling, f.div(f.sub(upper, j), fall), v);
-    return castScalar(b, loc, v, f64, elem);
-  });
+  Value y = l.generate(
+      "melweightmatrix", elem, l.dims(mel.getOutput()), [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        FloatMath f(b, loc, f64);
+        IndexMath m{b, loc};
+        // The spectrogram bin (a whole number) of a mel bin.
+        auto edge = [&](Value i) {
+          Value position =
+              f.mul(f.div(f.add(f.mul(f.fromIndex(i), step), low), f.constant(2595)), f.constant(llvm::numbers::ln10));
+          Value hertz = f.mul(f.constant(700), math::ExpM1Op::create(b, loc, position));
+          return f.floor(f.div(f.mul(f.fromIndex(m.add(length, 1)), hertz), f.fromIndex(rate)));
+        };
+        Value lower = edge(at[1]), center = edge(m.add(at[1], 1)), upper = edge(m.add(at[1], 2)),
+              j = f.fromIndex(at[0]);
+        Value zero = f.constant(0), one = f.constant(1);
+        Value rise = f.sub(center, lower), fall = f.sub(upper, center);
+        Value rising = f.select(m.both(f.le(lower, j), f.le(j, center)), f.div(f.sub(j, lower), rise), zero);
+        Value v = f.select(f.eq(rise, zero), f.select(f.eq(j, center), one, zero), rising);
+        Value isFalling = m.both(f.lt(zero, fall), m.both(f.le(center, j), f.lt(j, upper)));
+        v = f.select(isFalling, f.div(f.sub(upper, j), fall), v);
+        return castScalar(b, loc, v, f64, elem);
+      });
   l.set(mel.getOutput(), y);
   return success();
 }

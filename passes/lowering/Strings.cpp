@@ -27,7 +27,9 @@ static LogicalResult call(Operation *op, Lowering &l, kernel::LibraryFn fn, Arra
   return success();
 }
 
-static LogicalResult lowerStringConcat(Operation *op, Lowering &l) { return call(op, l, kernel::LibraryFn::string_concat, {}, {}); }
+static LogicalResult lowerStringConcat(Operation *op, Lowering &l) {
+  return call(op, l, kernel::LibraryFn::string_concat, {}, {});
+}
 
 static std::pair<Value, Type> text(Lowering &l, StringRef value) {
   return {stringConstant(l, value, {}), onnx::StringType::get(l.b.getContext())};
@@ -51,11 +53,13 @@ static LogicalResult lowerStringNormalizer(Operation *o, Lowering &l) {
   static const StringRef actions[] = {"NONE", "LOWER", "UPPER"};
   const StringRef *action = llvm::find(actions, op.getCaseChangeAction());
   if (action == std::end(actions))
-    return unsupported(op, "attribute case_change_action \"" + op.getCaseChangeAction() + "\"; supported are NONE, LOWER and UPPER");
+    return unsupported(op, "attribute case_change_action \"" + op.getCaseChangeAction() +
+                               "\"; supported are NONE, LOWER and UPPER");
   std::pair<Value, Type> stopwords;
   if (op.getStopwords() && !op.getStopwords()->empty())
     stopwords = {constantOf(l, *op.getStopwords()), onnx::StringType::get(op.getContext())};
-  return call(op, l, kernel::LibraryFn::string_normalizer, stopwords, {action - actions, static_cast<int64_t>(op.getIsCaseSensitive())});
+  return call(op, l, kernel::LibraryFn::string_normalizer, stopwords,
+              {action - actions, static_cast<int64_t>(op.getIsCaseSensitive())});
 }
 
 static LogicalResult lowerTfIdf(Operation *o, Lowering &l) {
@@ -66,7 +70,8 @@ static LogicalResult lowerTfIdf(Operation *o, Lowering &l) {
     return unsupported(op, "attribute mode \"" + op.getMode() + "\"; supported are TF, IDF and TFIDF");
   bool strings = isString(l.elem(op.getX()));
   if (strings ? !op.getPoolStrings() : !op.getPoolInt64s())
-    return unsupported(op, Twine("attribute ") + (strings ? "pool_strings" : "pool_int64s") + " is missing, which this input needs");
+    return unsupported(op, Twine("attribute ") + (strings ? "pool_strings" : "pool_int64s") +
+                               " is missing, which this input needs");
   Type i64 = l.b.getI64Type(), string = onnx::StringType::get(op.getContext());
   SmallVector<std::pair<Value, Type>> constants;
   if (strings)
@@ -84,8 +89,8 @@ static LogicalResult lowerTfIdf(Operation *o, Lowering &l) {
 
 void optc::registerStringLowerings(LoweringTable &table) {
   static const LoweringRow rows[] = {
-      {"onnx.StringConcat", lowerStringConcat},         {"onnx.StringSplit", lowerStringSplit},
-      {"onnx.RegexFullMatch", lowerRegexFullMatch},     {"onnx.StringNormalizer", lowerStringNormalizer},
+      {"onnx.StringConcat", lowerStringConcat},     {"onnx.StringSplit", lowerStringSplit},
+      {"onnx.RegexFullMatch", lowerRegexFullMatch}, {"onnx.StringNormalizer", lowerStringNormalizer},
       {"onnx.TfIdfVectorizer", lowerTfIdf},
   };
   registerRows(table, rows);

@@ -56,33 +56,35 @@ Value Lowering::elementwise(ArrayRef<Input> inputs, Type outElem, ArrayRef<Dim> 
   Value init = empty(outElem, outDims);
   maps.push_back(AffineMap::getMultiDimIdentityMap(outRank, context));
   SmallVector<utils::IteratorType> iterators(outRank, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(b, loc, TypeRange{init.getType()}, mapped, ValueRange{init}, maps, iterators,
-                                           [&](OpBuilder &nb, Location l, ValueRange args) {
-    SmallVector<Value> scalars;
-    unsigned next = 0;
-    for (auto [input, access] : llvm::zip(inputs, accesses)) {
-      if (access.byMap) {
-        scalars.push_back(toCompute(nb, l, args[next++], input.elem));
-        continue;
-      }
-      SmallVector<Value> at;
-      unsigned offset = outRank - input.dims.size();
-      Value zero = arith::ConstantIndexOp::create(nb, l, 0), one = arith::ConstantIndexOp::create(nb, l, 1);
-      for (auto [i, dim] : llvm::enumerate(input.dims)) {
-        if (dim->isConst() && dim->value == 1) {
-          at.push_back(zero);
-          continue;
+  auto generic = linalg::GenericOp::create(
+      b, loc, TypeRange{init.getType()}, mapped, ValueRange{init}, maps, iterators,
+      [&](OpBuilder &nb, Location l, ValueRange args) {
+        SmallVector<Value> scalars;
+        unsigned next = 0;
+        for (auto [input, access] : llvm::zip(inputs, accesses)) {
+          if (access.byMap) {
+            scalars.push_back(toCompute(nb, l, args[next++], input.elem));
+            continue;
+          }
+          SmallVector<Value> at;
+          unsigned offset = outRank - input.dims.size();
+          Value zero = arith::ConstantIndexOp::create(nb, l, 0), one = arith::ConstantIndexOp::create(nb, l, 1);
+          for (auto [i, dim] : llvm::enumerate(input.dims)) {
+            if (dim->isConst() && dim->value == 1) {
+              at.push_back(zero);
+              continue;
+            }
+            Value iv = linalg::IndexOp::create(nb, l, offset + i);
+            if (Value size = access.sizes[i])
+              iv = arith::SelectOp::create(nb, l, arith::CmpIOp::create(nb, l, arith::CmpIPredicate::eq, size, one),
+                                           zero, iv);
+            at.push_back(iv);
+          }
+          scalars.push_back(load(nb, l, input.lowered, input.elem, at));
         }
-        Value iv = linalg::IndexOp::create(nb, l, offset + i);
-        if (Value size = access.sizes[i])
-          iv = arith::SelectOp::create(nb, l, arith::CmpIOp::create(nb, l, arith::CmpIPredicate::eq, size, one), zero, iv);
-        at.push_back(iv);
-      }
-      scalars.push_back(load(nb, l, input.lowered, input.elem, at));
-    }
-    Value out = body(nb, l, scalars);
-    linalg::YieldOp::create(nb, l, toStorage(nb, l, out, outElem));
-  });
+        Value out = body(nb, l, scalars);
+        linalg::YieldOp::create(nb, l, toStorage(nb, l, out, outElem));
+      });
   label(generic, defaultLabel(loc));
   return generic.getResult(0);
 }
@@ -91,34 +93,36 @@ Value Lowering::generate(StringRef name, Type outElem, ArrayRef<Dim> outDims, In
   Value init = empty(outElem, outDims);
   SmallVector<AffineMap> maps{AffineMap::getMultiDimIdentityMap(outDims.size(), b.getContext())};
   SmallVector<utils::IteratorType> iterators(outDims.size(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(b, loc, TypeRange{init.getType()}, ValueRange{}, ValueRange{init}, maps, iterators,
-                                           [&](OpBuilder &nb, Location l, ValueRange) {
-    SmallVector<Value> ivs;
-    for (unsigned i = 0; i < outDims.size(); ++i)
-      ivs.push_back(linalg::IndexOp::create(nb, l, i));
-    linalg::YieldOp::create(nb, l, toStorage(nb, l, body(nb, l, ivs), outElem));
-  });
+  auto generic =
+      linalg::GenericOp::create(b, loc, TypeRange{init.getType()}, ValueRange{}, ValueRange{init}, maps, iterators,
+                                [&](OpBuilder &nb, Location l, ValueRange) {
+                                  SmallVector<Value> ivs;
+                                  for (unsigned i = 0; i < outDims.size(); ++i)
+                                    ivs.push_back(linalg::IndexOp::create(nb, l, i));
+                                  linalg::YieldOp::create(nb, l, toStorage(nb, l, body(nb, l, ivs), outElem));
+                                });
   label(generic, name);
   return generic.getResult(0);
 }
 
-Value Lowering::contract(StringRef name, ArrayRef<Input> inputs, ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
-                         Type outElem, ArrayRef<Dim> outDims, Value init,
+Value Lowering::contract(StringRef name, ArrayRef<Input> inputs, ArrayRef<AffineMap> maps,
+                         ArrayRef<utils::IteratorType> iterators, Type outElem, ArrayRef<Dim> outDims, Value init,
                          llvm::function_ref<Value(OpBuilder &, Location, ValueRange, Value)> body) {
   SmallVector<Value> operands;
   for (const Input &input : inputs)
     operands.push_back(input.lowered);
   Value start = empty(outElem, outDims);
   if (init)
-    start = linalg::FillOp::create(b, loc, ValueRange{toStorage(b, loc, init, outElem)}, ValueRange{start}).getResult(0);
-  auto generic = linalg::GenericOp::create(b, loc, TypeRange{start.getType()}, operands, ValueRange{start}, maps, iterators,
-                                           [&](OpBuilder &nb, Location l, ValueRange args) {
-    SmallVector<Value> scalars;
-    for (auto [input, arg] : llvm::zip(inputs, args))
-      scalars.push_back(toCompute(nb, l, arg, input.elem));
-    Value out = body(nb, l, scalars, toCompute(nb, l, args.back(), outElem));
-    linalg::YieldOp::create(nb, l, toStorage(nb, l, out, outElem));
-  });
+    start =
+        linalg::FillOp::create(b, loc, ValueRange{toStorage(b, loc, init, outElem)}, ValueRange{start}).getResult(0);
+  auto generic = linalg::GenericOp::create(b, loc, TypeRange{start.getType()}, operands, ValueRange{start}, maps,
+                                           iterators, [&](OpBuilder &nb, Location l, ValueRange args) {
+                                             SmallVector<Value> scalars;
+                                             for (auto [input, arg] : llvm::zip(inputs, args))
+                                               scalars.push_back(toCompute(nb, l, arg, input.elem));
+                                             Value out = body(nb, l, scalars, toCompute(nb, l, args.back(), outElem));
+                                             linalg::YieldOp::create(nb, l, toStorage(nb, l, out, outElem));
+                                           });
   label(generic, name);
   return generic.getResult(0);
 }
@@ -140,8 +144,9 @@ Value Lowering::reduce(StringRef name, const Input &in, ArrayRef<int64_t> axes, 
   }
   unsigned rank = in.dims.size();
   SmallVector<AffineMap> maps{AffineMap::getMultiDimIdentityMap(rank, context), AffineMap::get(rank, 0, kept, context)};
-  return contract(name, {in}, maps, iterators, accElem, outDims, init,
-                  [&](OpBuilder &nb, Location l, ValueRange args, Value acc) { return combine(nb, l, acc, map(nb, l, args[0])); });
+  return contract(
+      name, {in}, maps, iterators, accElem, outDims, init,
+      [&](OpBuilder &nb, Location l, ValueRange args, Value acc) { return combine(nb, l, acc, map(nb, l, args[0])); });
 }
 
 Value Lowering::view(Value lowered, Type elem, ArrayRef<Dim> dims) {
@@ -174,19 +179,22 @@ SmallVector<Value> Lowering::loops(StringRef name, ArrayRef<Result> results, Loo
   return SmallVector<Value>(dispatch.getResults());
 }
 
-SmallVector<Value> Lowering::loopNest(OpBuilder &b, Location loc, ValueRange sizes, ValueRange init,
-                                      llvm::function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange, ValueRange)> body) {
+SmallVector<Value>
+Lowering::loopNest(OpBuilder &b, Location loc, ValueRange sizes, ValueRange init,
+                   llvm::function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange, ValueRange)> body) {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   SmallVector<Value> lows(sizes.size(), zero), steps(sizes.size(), one);
-  scf::LoopNest nest = scf::buildLoopNest(b, loc, lows, sizes, steps, init,
-                                          [&](OpBuilder &nb, Location l, ValueRange ivs, ValueRange carried) -> scf::ValueVector {
-    SmallVector<Value> out = body(nb, l, ivs, carried);
-    return scf::ValueVector(out.begin(), out.end());
-  });
+  scf::LoopNest nest =
+      scf::buildLoopNest(b, loc, lows, sizes, steps, init,
+                         [&](OpBuilder &nb, Location l, ValueRange ivs, ValueRange carried) -> scf::ValueVector {
+                           SmallVector<Value> out = body(nb, l, ivs, carried);
+                           return scf::ValueVector(out.begin(), out.end());
+                         });
   return SmallVector<Value>(nest.results.begin(), nest.results.end());
 }
 
-SmallVector<Value> Lowering::library(kernel::LibraryFn fn, ValueRange onnxOperands, ArrayRef<int64_t> params, ValueRange onnxResults) {
+SmallVector<Value> Lowering::library(kernel::LibraryFn fn, ValueRange onnxOperands, ArrayRef<int64_t> params,
+                                     ValueRange onnxResults) {
   SmallVector<Value> operands;
   SmallVector<int32_t> dtypes;
   auto dtypeOf = [&](Value v) { return v && isa<TensorType>(v.getType()) ? onnx::dataTypeOf(elem(v)) : 0; };

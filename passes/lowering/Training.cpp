@@ -1,7 +1,7 @@
 //===- Training.cpp - the optimizer steps of ai.onnx.preview.training -----===//
 //
-// Inputs: R (learning rate), T (update count), then for n tensors X1..Xn, G1..Gn and the states; outputs: the new X1..Xn,
-// then the new states.
+// Inputs: R (learning rate), T (update count), then for n tensors X1..Xn, G1..Gn and the states; outputs: the new
+// X1..Xn, then the new states.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/ReduceHelpers.h"
 
@@ -48,12 +48,12 @@ SmallVector<Value> momentum(const ScalarOps &s, Operation *op, Value rate, Value
   return {s.sub(v[0], s.mul(rate, direction)), velocity};
 }
 
-template <StepFn step, unsigned states>
-LogicalResult lowerStep(Operation *op, Lowering &l) {
+template <StepFn step, unsigned states> LogicalResult lowerStep(Operation *op, Lowering &l) {
   unsigned tensors = op->getNumOperands() - 2, parts = states + 2, n = tensors / parts;
   if (op->getNumOperands() < 2 || tensors % parts || op->getNumResults() != n * (states + 1))
-    return unsupported(op, "has " + Twine(tensors) + " tensors and " + Twine(op->getNumResults()) + " results; each optimized tensor takes " +
-                               Twine(parts) + " and gives " + Twine(states + 1));
+    return unsupported(op, "has " + Twine(tensors) + " tensors and " + Twine(op->getNumResults()) +
+                               " results; each optimized tensor takes " + Twine(parts) + " and gives " +
+                               Twine(states + 1));
   auto scalar = [&](unsigned i) {
     Value v = op->getOperand(i);
     return Lowering::Input{l.view(l.get(v), l.elem(v), {}), l.elem(v), {}};

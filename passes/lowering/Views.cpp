@@ -81,7 +81,8 @@ static LogicalResult lowerReshape(Operation *op, Lowering &l) {
         return n;
       };
       if (product(from) != product(to))
-        return unsupported(op, "the new shape has " + Twine(product(to)) + " elements, the input " + Twine(product(from)));
+        return unsupported(op,
+                           "the new shape has " + Twine(product(to)) + " elements, the input " + Twine(product(from)));
     }
   }
   l.set(result, l.view(l.get(data), l.elem(data), to));
@@ -158,9 +159,8 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
   SmallVector<Value> first(cast<ShapedType>(source.getType()).getRank());
   for (Value &i : first)
     i = l.constIndex(0);
-  l.set(result, l.generate("constant_of_shape", raw, dims, [&](OpBuilder &b, Location loc, ValueRange) {
-    return l.load(b, loc, source, raw, first);
-  }));
+  l.set(result, l.generate("constant_of_shape", raw, dims,
+                           [&](OpBuilder &b, Location loc, ValueRange) { return l.load(b, loc, source, raw, first); }));
   return success();
 }
 

@@ -38,7 +38,8 @@ int64_t ArenaPlanner::place() {
     }
     buffer->offset = offset;
     peak = std::max(peak, offset + buffer->bytes);
-    placed.insert(llvm::upper_bound(placed, buffer, [](Buffer *a, Buffer *b) { return a->offset < b->offset; }), buffer);
+    placed.insert(llvm::upper_bound(placed, buffer, [](Buffer *a, Buffer *b) { return a->offset < b->offset; }),
+                  buffer);
     buffer->placeholder.setOffset(offset);
   }
   return llvm::alignTo(peak, kAlignment);

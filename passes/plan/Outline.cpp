@@ -81,7 +81,8 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
     SmallVector<Value> dims;
     for (int64_t d = 0; d < type.getNumDynamicDims(); ++d)
       dims.push_back(entry->getArgument(nextDim++));
-    auto memref = kernel::BindOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), entry->getArgument(i), dims);
+    auto memref = kernel::BindOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()),
+                                         entry->getArgument(i), dims);
     bool isResult = i >= numInputs;
     auto bound = bufferization::ToTensorOp::create(b, loc, type, memref, /*restrict=*/true, /*writable=*/isResult);
     if (isResult) {
@@ -97,7 +98,8 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
     b.clone(op, map);
   auto yield = cast<kernel::YieldOp>(dispatch.getBody().front().getTerminator());
   for (auto [value, memref] : llvm::zip(yield.getValues(), destinations))
-    bufferization::MaterializeInDestinationOp::create(b, loc, TypeRange(), map.lookupOrDefault(value), memref, /*restrict=*/true, /*writable=*/true);
+    bufferization::MaterializeInDestinationOp::create(b, loc, TypeRange(), map.lookupOrDefault(value), memref,
+                                                      /*restrict=*/true, /*writable=*/true);
   func::ReturnOp::create(b, loc);
 
   std::string text;

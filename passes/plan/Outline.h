@@ -1,8 +1,8 @@
 //===- Outline.h - a dispatch as a function of raw buffers ----------------===//
 #ifndef OPTC_PASSES_PLAN_OUTLINE_H
 #define OPTC_PASSES_PLAN_OUTLINE_H
-#include "optc/dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "optc/dialects/kernel/Kernel.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace optc {

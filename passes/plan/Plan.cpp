@@ -7,17 +7,17 @@
 //   scf.if/for/while       -> the same op carrying addresses and run-time sizes
 // Carried tensors of static size live in one buffer per loop that every iteration's result is copied into.
 //===----------------------------------------------------------------------===//
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/dialects/onnx/Types.h"
-#include "optc/passes/Passes.h"
-#include "optc/passes/plan/Memory.h"
-#include "optc/passes/plan/Outline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/onnx/Types.h"
+#include "optc/passes/Passes.h"
+#include "optc/passes/plan/Memory.h"
+#include "optc/passes/plan/Outline.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace optc {
@@ -41,7 +41,8 @@ struct Buffer {
 class Planner {
 public:
   Planner(ModuleOp module, func::FuncOp main)
-      : module(module), main(main), b(module.getContext()), outliner(module), ptrType(LLVM::LLVMPointerType::get(module.getContext())) {}
+      : module(module), main(main), b(module.getContext()), outliner(module),
+        ptrType(LLVM::LLVMPointerType::get(module.getContext())) {}
 
   LogicalResult run();
   unsigned numKernels() const { return outliner.numKernels(); }
@@ -81,7 +82,8 @@ private:
   LogicalResult convertWhile(scf::WhileOp op);
   LogicalResult convertReturn(func::ReturnOp op);
   /// Copies what a loop body yields into the loop's own buffers and appends the carried form.
-  void yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::optional<Buffer>> homes, SmallVectorImpl<Value> &out);
+  void yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::optional<Buffer>> homes,
+                   SmallVectorImpl<Value> &out);
   /// A buffer per carried tensor of static size, filled with its start; the carried form of the starts.
   SmallVector<std::optional<Buffer>> enterLoop(Location loc, ValueRange inits, SmallVectorImpl<Value> &out);
   void findDirectOutputs(func::ReturnOp op);
@@ -295,8 +297,9 @@ LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
     Buffer made;
     made.ptr = kernel::DescribedDataOp::create(b, loc, ptrType, desc);
     for (int64_t d = 0; d < type.getRank(); ++d)
-      made.dims.push_back(type.isDynamicDim(d) ? kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d).getResult()
-                                               : constIndex(type.getDimSize(d)));
+      made.dims.push_back(type.isDynamicDim(d)
+                              ? kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d).getResult()
+                              : constIndex(type.getDimSize(d)));
     made.dynamic = true;
     buffers[result] = std::move(made);
   }
@@ -320,8 +323,10 @@ void Planner::placeConstant(Value result, ElementsAttr value) {
   auto type = cast<RankedTensorType>(result.getType());
   auto [it, isNew] = weights.insert({value, weightBytes});
   if (isNew)
-    weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()), ArenaPlanner::kAlignment);
-  buffers[result] = Buffer{kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
+    weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()),
+                                ArenaPlanner::kAlignment);
+  buffers[result] =
+      Buffer{kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
 }
 
 LogicalResult Planner::convertIf(scf::IfOp op) {
@@ -329,10 +334,12 @@ LogicalResult Planner::convertIf(scf::IfOp op) {
   SmallVector<Type> types;
   for (Type type : op.getResultTypes())
     appendCarriedTypes(type, types);
-  auto made = scf::IfOp::create(b, loc, types, scalars.lookupOrDefault(op.getCondition()), /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto made = scf::IfOp::create(b, loc, types, scalars.lookupOrDefault(op.getCondition()), /*addThenBlock=*/true,
+                                /*addElseBlock=*/true);
   SmallVector<SmallVector<int>> roots(op.getNumResults());
   SmallVector<bool> dynamic(op.getNumResults(), true);
-  for (auto [region, target] : {std::pair(&op.getThenRegion(), made.thenBlock()), std::pair(&op.getElseRegion(), made.elseBlock())}) {
+  for (auto [region, target] :
+       {std::pair(&op.getThenRegion(), made.thenBlock()), std::pair(&op.getElseRegion(), made.elseBlock())}) {
     if (!target->empty())
       target->back().erase();
     OpBuilder::InsertionGuard guard(b);
@@ -375,7 +382,8 @@ SmallVector<std::optional<Buffer>> Planner::enterLoop(Location loc, ValueRange i
   return homes;
 }
 
-void Planner::yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::optional<Buffer>> homes, SmallVectorImpl<Value> &out) {
+void Planner::yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::optional<Buffer>> homes,
+                          SmallVectorImpl<Value> &out) {
   // A value that lies in the home of another one would be overwritten before it is read: move those aside first.
   SmallVector<Value> sources(yielded.size());
   for (auto [i, value] : llvm::enumerate(yielded)) {
@@ -391,7 +399,8 @@ void Planner::yieldToLoop(Location loc, ValueRange yielded, ArrayRef<std::option
     bool staysStatic = !homes[i] && !source.dynamic;
     if (inAnotherHome || staysStatic) {
       Value bytes = numBytes(loc, type, source.dims);
-      Value aside = homes[i] ? allocate(loc, type, source.dims).ptr : kernel::AllocOp::create(b, loc, ptrType, bytes).getResult();
+      Value aside =
+          homes[i] ? allocate(loc, type, source.dims).ptr : kernel::AllocOp::create(b, loc, ptrType, bytes).getResult();
       kernel::CopyOp::create(b, loc, aside, sources[i], bytes);
       sources[i] = aside;
     }
@@ -417,8 +426,9 @@ LogicalResult Planner::convertFor(scf::ForOp op) {
   SmallVector<Value> inits;
   auto homes = enterLoop(loc, op.getInitArgs(), inits);
   int64_t begin = position;
-  auto made = scf::ForOp::create(b, loc, scalars.lookupOrDefault(op.getLowerBound()), scalars.lookupOrDefault(op.getUpperBound()),
-                                 scalars.lookupOrDefault(op.getStep()), inits);
+  auto made =
+      scf::ForOp::create(b, loc, scalars.lookupOrDefault(op.getLowerBound()),
+                         scalars.lookupOrDefault(op.getUpperBound()), scalars.lookupOrDefault(op.getStep()), inits);
   Block *target = made.getBody();
   if (!target->empty())
     target->back().erase();
@@ -428,7 +438,8 @@ LogicalResult Planner::convertFor(scf::ForOp op) {
     b.setInsertionPointToEnd(target);
     ValueRange rest = made.getRegionIterArgs();
     for (auto [i, arg] : llvm::enumerate(op.getRegionIterArgs()))
-      rest = rest.drop_front(takeCarried(arg, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
+      rest = rest.drop_front(
+          takeCarried(arg, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
     if (failed(convertBlock(*op.getBody())))
       return failure();
     ++position;
@@ -439,7 +450,8 @@ LogicalResult Planner::convertFor(scf::ForOp op) {
   arena.extendOverLoop(begin, ++position);
   ValueRange rest = made.getResults();
   for (auto [i, result] : llvm::enumerate(op.getResults()))
-    rest = rest.drop_front(takeCarried(result, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
+    rest = rest.drop_front(
+        takeCarried(result, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
   return success();
 }
 
@@ -459,7 +471,8 @@ LogicalResult Planner::convertWhile(scf::WhileOp op) {
   Block *before = b.createBlock(&made.getBefore(), {}, initTypes, SmallVector<Location>(initTypes.size(), loc));
   ValueRange rest = before->getArguments();
   for (auto [i, arg] : llvm::enumerate(op.getBeforeArguments()))
-    rest = rest.drop_front(takeCarried(arg, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
+    rest =
+        rest.drop_front(takeCarried(arg, rest, homes[i] ? ArrayRef<int>(homes[i]->roots) : ArrayRef<int>(), !homes[i]));
   if (failed(convertBlock(*op.getBeforeBody())))
     return failure();
   ++position;
@@ -568,7 +581,8 @@ LogicalResult Planner::convert(Operation &op) {
         Value condition = scalars.lookupOrDefault(o.getCondition());
         auto choose = [&](Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y).getResult(); };
         if (isa<kernel::ValueType>(o.getType())) {
-          descriptors[o.getResult()] = choose(descriptors.lookup(o.getTrueValue()), descriptors.lookup(o.getFalseValue()));
+          descriptors[o.getResult()] =
+              choose(descriptors.lookup(o.getTrueValue()), descriptors.lookup(o.getFalseValue()));
           return success();
         }
         if (!type) {
@@ -617,7 +631,8 @@ LogicalResult Planner::convert(Operation &op) {
       })
       .Default([&](Operation *o) -> LogicalResult {
         auto isTensor = [](Type type) { return isa<TensorType>(type); };
-        if (o->getNumRegions() || llvm::any_of(o->getOperandTypes(), isTensor) || llvm::any_of(o->getResultTypes(), isTensor))
+        if (o->getNumRegions() || llvm::any_of(o->getOperandTypes(), isTensor) ||
+            llvm::any_of(o->getResultTypes(), isTensor))
           return o->emitError("optc-plan: '") << o->getName() << "' on tensors is left over outside of a dispatch";
         b.clone(*o, scalars);
         return success();
@@ -653,7 +668,9 @@ LogicalResult Planner::run() {
     Buffer made;
     made.ptr = kernel::InputOp::create(b, loc, ptrType, index);
     for (int64_t d = 0; d < type.getRank(); ++d)
-      made.dims.push_back(type.isDynamicDim(d) ? kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d).getResult() : constIndex(type.getDimSize(d)));
+      made.dims.push_back(type.isDynamicDim(d)
+                              ? kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d).getResult()
+                              : constIndex(type.getDimSize(d)));
     made.dynamic = true;
     buffers[arg] = std::move(made);
   }
@@ -671,7 +688,9 @@ LogicalResult Planner::run() {
     }
     return b.getArrayAttr(all);
   };
-  host->setAttr("kernel.inputs", describe([&](unsigned i) { return mlir::function_interface_impl::getArgAttrs(main, i); }, main.getArgumentTypes()));
+  host->setAttr("kernel.inputs",
+                describe([&](unsigned i) { return mlir::function_interface_impl::getArgAttrs(main, i); },
+                         main.getArgumentTypes()));
   host->setAttr("kernel.outputs", describe([&](unsigned i) { return main.getResultAttrs(i); }, main.getResultTypes()));
   b.setInsertionPointToEnd(module.getBody());
   for (auto &[value, offset] : weights)

@@ -95,7 +95,8 @@ static LogicalResult inferMultiHeadAttention(ShapeContext &ctx) {
   if (heads < 1)
     return ctx.error("num_heads = " + Twine(heads) + " must be positive");
   ShapeTable &t = ctx.table;
-  Dim headCount = ctx.constant(heads), batch = nullptr, length = nullptr, keys = nullptr, qSize = nullptr, vSize = nullptr;
+  Dim headCount = ctx.constant(heads), batch = nullptr, length = nullptr, keys = nullptr, qSize = nullptr,
+      vSize = nullptr;
   if (ctx.ranked(0)) {
     ArrayRef<Dim> q = ctx.dims(0);
     if (q.size() != 3 && q.size() != 5)

@@ -153,8 +153,8 @@ static LogicalResult inferIf(ShapeContext &ctx) {
 
 /// Runs a body until what is assumed of the carried values holds after one more iteration. `carried` are their
 /// arguments, `initial` what holds before the first iteration, `firstYield` the position of the first carried output.
-static LogicalResult fixpoint(ShapeContext &ctx, Block &body, ArrayRef<BlockArgument> carried,
-                              ArrayRef<Value> initial, unsigned firstYield) {
+static LogicalResult fixpoint(ShapeContext &ctx, Block &body, ArrayRef<BlockArgument> carried, ArrayRef<Value> initial,
+                              unsigned firstYield) {
   for (auto [arg, value] : llvm::zip(carried, initial))
     bind(ctx, arg, ctx.table.get(value));
   Operation *yield = &body.back();

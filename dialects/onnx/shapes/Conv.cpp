@@ -86,8 +86,7 @@ LogicalResult optc::inferConv(ShapeContext &ctx, unsigned xi, unsigned wi, Type 
     return ctx.setRank(0, element, x.size());
   ArrayRef<Dim> w = ctx.dims(wi);
   if (w.size() != x.size())
-    return ctx.error("the input of shape " + ctx.str(x) + " and the weight of shape " + ctx.str(w) +
-                     " differ in rank");
+    return ctx.error("the input of shape " + ctx.str(x) + " and the weight of shape " + ctx.str(w) + " differ in rank");
   int64_t group = ctx.intAttr("group", 1);
   if (group < 1)
     return ctx.error("group = " + Twine(group) + " must be at least 1");
@@ -117,8 +116,7 @@ LogicalResult optc::inferConv(ShapeContext &ctx, unsigned xi, unsigned wi, Type 
   return ctx.set(0, element, dims);
 }
 
-template <unsigned x, unsigned w>
-static LogicalResult conv(ShapeContext &ctx) {
+template <unsigned x, unsigned w> static LogicalResult conv(ShapeContext &ctx) {
   return inferConv(ctx, x, w, ctx.resultElement(0));
 }
 
@@ -325,8 +323,7 @@ static LogicalResult inferGridSample(ShapeContext &ctx) {
   if (!ctx.ranked(0) || !ctx.ranked(1))
     return ctx.ranked(0) ? ctx.setRank(0, element, ctx.rank(0)) : ctx.setUnranked(0, element);
   ArrayRef<Dim> x = ctx.dims(0), grid = ctx.dims(1);
-  if (x.size() < 3 || grid.size() != x.size() ||
-      ShapeContext::differ(grid.back(), ctx.constant(x.size() - 2)))
+  if (x.size() < 3 || grid.size() != x.size() || ShapeContext::differ(grid.back(), ctx.constant(x.size() - 2)))
     return ctx.error("the input of shape " + ctx.str(x) + " and the grid of shape " + ctx.str(grid) + " do not fit");
   SmallVector<Dim> dims = {x[0], x[1]};
   dims.append(grid.begin() + 1, grid.end() - 1);
@@ -340,7 +337,8 @@ static LogicalResult roi(ShapeContext &ctx, int64_t height, int64_t width) {
       return failure();
   if (height < 1 || width < 1)
     return ctx.error("the output size " + Twine(height) + " x " + Twine(width) + " must be positive");
-  Dim rois = ctx.ranked(1) ? ctx.dims(1)[0] : ctx.leaf(0, 0), channels = ctx.ranked(0) ? ctx.dims(0)[1] : ctx.leaf(0, 1);
+  Dim rois = ctx.ranked(1) ? ctx.dims(1)[0] : ctx.leaf(0, 0),
+      channels = ctx.ranked(0) ? ctx.dims(0)[1] : ctx.leaf(0, 1);
   return ctx.set(0, ctx.resultElement(0), {rois, channels, ctx.constant(height), ctx.constant(width)});
 }
 

@@ -50,8 +50,8 @@ static LogicalResult inferSize(ShapeContext &ctx) {
 
 static LogicalResult inferConstantOfShape(ShapeContext &ctx) {
   auto value = ctx.op->getAttrOfType<ElementsAttr>("value");
-  Type element = value ? cast<ShapedType>(value.getType()).getElementType()
-                       : Type(Float32Type::get(ctx.op->getContext()));
+  Type element =
+      value ? cast<ShapedType>(value.getType()).getElementType() : Type(Float32Type::get(ctx.op->getContext()));
   if (failed(ctx.expectRank(0, 1)))
     return failure();
   auto shape = ctx.elements(0);
@@ -69,7 +69,9 @@ static LogicalResult inferConstantOfShape(ShapeContext &ctx) {
 
 static LogicalResult inferRange(ShapeContext &ctx) {
   Type element = ctx.resultElement(0);
-  auto first = [](auto values) { return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt; };
+  auto first = [](auto values) {
+    return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
+  };
   if (isa_and_nonnull<IntegerType>(element)) {
     auto start = first(ctx.elements(0)), limit = first(ctx.elements(1)), delta = first(ctx.elements(2));
     if (!start || !limit || !delta || !(*delta)->isConst())

@@ -162,8 +162,7 @@ static Dim xorElements(ShapeContext &ctx, Dim a, Dim b) {
 }
 
 /// Comparisons see their operands' elements in the operands' type, which must be tracked as well.
-template <ElementFn Fn>
-static LogicalResult binary(ShapeContext &ctx) {
+template <ElementFn Fn> static LogicalResult binary(ShapeContext &ctx) {
   auto dims = broadcastDims(ctx, {0, 1});
   if (failed(dims))
     return failure();
@@ -176,8 +175,7 @@ static LogicalResult binary(ShapeContext &ctx) {
   return ctx.set(0, element, **dims, std::move(elements));
 }
 
-template <ElementFn Fn>
-static LogicalResult variadic(ShapeContext &ctx) {
+template <ElementFn Fn> static LogicalResult variadic(ShapeContext &ctx) {
   unsigned count = ctx.op->getNumOperands();
   if (count == 0)
     return ctx.error("needs at least one input");
@@ -199,8 +197,7 @@ static LogicalResult variadic(ShapeContext &ctx) {
   return ctx.set(0, element, **dims, std::move(elements));
 }
 
-template <ElementFn Fn>
-static LogicalResult unary(ShapeContext &ctx) {
+template <ElementFn Fn> static LogicalResult unary(ShapeContext &ctx) {
   Type element = ctx.resultElement(0);
   if (!ctx.ranked(0))
     return ctx.setUnranked(0, element);
@@ -242,17 +239,16 @@ static LogicalResult inferClip(ShapeContext &ctx) {
     if (ctx.has(i))
       inputs.push_back(i);
   return ctx.set(0, element, dims, mapElements(ctx, inputs, dims, element, [&](ArrayRef<Dim> x) {
-    Dim value = x[0];
-    unsigned next = 1;
-    if (ctx.has(1))
-      value = ctx.table.max(value, x[next++]);
-    return ctx.has(2) ? ctx.table.min(value, x[next]) : value;
-  }));
+                   Dim value = x[0];
+                   unsigned next = 1;
+                   if (ctx.has(1))
+                     value = ctx.table.max(value, x[next++]);
+                   return ctx.has(2) ? ctx.table.min(value, x[next]) : value;
+                 }));
 }
 
 /// The shape of input 0, along whose axis the operator works.
-template <int64_t fallback>
-static LogicalResult sameWithAxis(ShapeContext &ctx) {
+template <int64_t fallback> static LogicalResult sameWithAxis(ShapeContext &ctx) {
   // A scalar counts as a vector of one element.
   if (ctx.ranked(0) && failed(ctx.axis(ctx.intAttr("axis", fallback), std::max<int64_t>(ctx.rank(0), 1))))
     return failure();
@@ -312,10 +308,28 @@ static LogicalResult inferBitCast(ShapeContext &ctx) {
 static LogicalResult inferCastLike(ShapeContext &ctx) { return convert(ctx, ctx.elementType(1)); }
 
 void optc::registerElementwiseShapes(ShapeFnTable &t) {
-  add(t, {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Celu", "Cos", "Cosh", "Elu", "Erf",
-          "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish",
-          "Reciprocal", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt",
-          "Swish", "Tan", "Tanh", "ThresholdedRelu", "Dropout", "CumSum", "CumProd", "Trilu", "RegexFullMatch"},
+  add(t, {"Acos",          "Acosh",
+          "Asin",          "Asinh",
+          "Atan",          "Atanh",
+          "BitwiseNot",    "Ceil",
+          "Celu",          "Cos",
+          "Cosh",          "Elu",
+          "Erf",           "Exp",
+          "Floor",         "Gelu",
+          "HardSigmoid",   "HardSwish",
+          "IsInf",         "IsNaN",
+          "LeakyRelu",     "Log",
+          "Mish",          "Reciprocal",
+          "Round",         "Selu",
+          "Shrink",        "Sigmoid",
+          "Sign",          "Sin",
+          "Sinh",          "Softplus",
+          "Softsign",      "Sqrt",
+          "Swish",         "Tan",
+          "Tanh",          "ThresholdedRelu",
+          "Dropout",       "CumSum",
+          "CumProd",       "Trilu",
+          "RegexFullMatch"},
       sameAsFirst);
   add(t, {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "RMSNormalization"}, sameWithAxis<-1>);
   add(t, {"TensorScatter"}, sameWithAxis<-2>);

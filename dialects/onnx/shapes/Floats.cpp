@@ -1,7 +1,7 @@
 //===- Floats.cpp - small constant floating-point values -------------------===//
 //
-// Exporters scale sizes in floating point: Shape, Cast, Mul by a constant, Floor, Cast back. The values are computed here
-// from the constants that shape inference knows, rounded after every operator like the operators themselves.
+// Exporters scale sizes in floating point: Shape, Cast, Mul by a constant, Floor, Cast back. The values are computed
+// here from the constants that shape inference knows, rounded after every operator like the operators themselves.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
@@ -56,8 +56,7 @@ static double floorOf(double v) { return std::floor(v); }
 static double ceilOf(double v) { return std::ceil(v); }
 static double roundOf(double v) { return std::nearbyint(v); } // ties to even
 
-template <double (*fn)(double)>
-static Floats unaryFloats(ShapeTable &table, Operation *op, int depth) {
+template <double (*fn)(double)> static Floats unaryFloats(ShapeTable &table, Operation *op, int depth) {
   Floats values = floatsAt(table, op->getOperand(0), depth);
   if (values)
     for (double &v : *values)
@@ -65,8 +64,7 @@ static Floats unaryFloats(ShapeTable &table, Operation *op, int depth) {
   return values;
 }
 
-template <typename Fn>
-static Floats binaryFloats(ShapeTable &table, Operation *op, int depth) {
+template <typename Fn> static Floats binaryFloats(ShapeTable &table, Operation *op, int depth) {
   Floats a = floatsAt(table, op->getOperand(0), depth), b = floatsAt(table, op->getOperand(1), depth);
   if (!a || !b || a->empty() || b->empty() || (a->size() != b->size() && a->size() != 1 && b->size() != 1))
     return std::nullopt;
@@ -91,12 +89,18 @@ using FloatFn = Floats (*)(ShapeTable &, Operation *, int);
 
 static Floats floatsAt(ShapeTable &table, Value value, int depth) {
   static const llvm::StringMap<FloatFn> functions = {
-      {"onnx.Cast", castFloats},         {"onnx.Identity", sameFloats},
-      {"onnx.Unsqueeze", sameFloats},    {"onnx.Squeeze", sameFloats},
-      {"onnx.Reshape", sameFloats},      {"onnx.Floor", unaryFloats<floorOf>},
-      {"onnx.Ceil", unaryFloats<ceilOf>}, {"onnx.Round", unaryFloats<roundOf>},
-      {"onnx.Add", binaryFloats<std::plus<double>>}, {"onnx.Sub", binaryFloats<std::minus<double>>},
-      {"onnx.Mul", binaryFloats<std::multiplies<double>>}, {"onnx.Div", binaryFloats<std::divides<double>>},
+      {"onnx.Cast", castFloats},
+      {"onnx.Identity", sameFloats},
+      {"onnx.Unsqueeze", sameFloats},
+      {"onnx.Squeeze", sameFloats},
+      {"onnx.Reshape", sameFloats},
+      {"onnx.Floor", unaryFloats<floorOf>},
+      {"onnx.Ceil", unaryFloats<ceilOf>},
+      {"onnx.Round", unaryFloats<roundOf>},
+      {"onnx.Add", binaryFloats<std::plus<double>>},
+      {"onnx.Sub", binaryFloats<std::minus<double>>},
+      {"onnx.Mul", binaryFloats<std::multiplies<double>>},
+      {"onnx.Div", binaryFloats<std::divides<double>>},
       {"onnx.Concat", concatFloats},
   };
   if (Floats constant = constantFloats(value))

@@ -152,8 +152,8 @@ static LogicalResult inferOneHot(ShapeContext &ctx) {
   Dim depth = nullptr;
   if (auto elements = ctx.elements(1); elements && elements->size() == 1)
     depth = elements->front();
-  else if (auto floats = ctx.constFloats(1); floats && floats->size() == 1 && floats->front() >= 0 &&
-                                             floats->front() < 1e15)
+  else if (auto floats = ctx.constFloats(1);
+           floats && floats->size() == 1 && floats->front() >= 0 && floats->front() < 1e15)
     depth = ctx.constant(int64_t(floats->front()));
   else
     depth = ctx.leaf(0, *axis);

@@ -127,8 +127,7 @@ static LogicalResult inferSVMClassifier(ShapeContext &ctx) {
   return classifier(ctx, strings, pairs ? classes * (classes - 1) / 2 : classes);
 }
 
-template <int64_t fallback>
-static LogicalResult inferRegressor(ShapeContext &ctx) {
+template <int64_t fallback> static LogicalResult inferRegressor(ShapeContext &ctx) {
   FailureOr<Dim> n = rows(ctx, 0);
   if (failed(n))
     return failure();
@@ -160,8 +159,7 @@ static LogicalResult setLike(ShapeContext &ctx, unsigned result, unsigned input)
 }
 
 /// The optimizers take `groups` tensors per parameter (parameter, gradient, states) and return all but the gradient.
-template <int64_t groups>
-static LogicalResult inferOptimizer(ShapeContext &ctx) {
+template <int64_t groups> static LogicalResult inferOptimizer(ShapeContext &ctx) {
   int64_t n = int64_t(ctx.op->getNumOperands()) - 2;
   if (n < groups || n % groups || int64_t(ctx.op->getNumResults()) != n / groups * (groups - 1))
     return ctx.error("takes " + Twine(groups) + " and gives " + Twine(groups - 1) + " tensors per parameter, has " +

@@ -25,8 +25,7 @@ LogicalResult optc::inferMatMul(ShapeContext &ctx, unsigned ai, unsigned bi, Typ
   return ctx.set(0, element, dims);
 }
 
-template <unsigned a, unsigned b>
-static LogicalResult matmul(ShapeContext &ctx) {
+template <unsigned a, unsigned b> static LogicalResult matmul(ShapeContext &ctx) {
   return inferMatMul(ctx, a, b, ctx.resultElement(0));
 }
 

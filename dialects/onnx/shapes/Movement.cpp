@@ -90,8 +90,8 @@ static LogicalResult inferFlatten(ShapeContext &ctx) {
     return ctx.setRank(0, element, 2);
   int64_t axis = ctx.intAttr("axis", 1), rank = ctx.rank(0);
   if (axis < -rank || axis > rank)
-    return ctx.error("axis " + Twine(axis) + " is outside [-" + Twine(rank) + ", " + Twine(rank) +
-                     "] for the shape " + ctx.str(ctx.dims(0)));
+    return ctx.error("axis " + Twine(axis) + " is outside [-" + Twine(rank) + ", " + Twine(rank) + "] for the shape " +
+                     ctx.str(ctx.dims(0)));
   if (axis < 0)
     axis += rank;
   ArrayRef<Dim> dims = ctx.dims(0);
@@ -326,9 +326,8 @@ static LogicalResult inferSplit(ShapeContext &ctx) {
     sizes.emplace();
     for (int64_t i = 0; i < n; ++i) {
       Dim left = ctx.table.sub(whole, ctx.table.mul(chunk, i));
-      sizes->push_back(i + 1 < n && !whole->isConst()
-                           ? chunk
-                           : ctx.table.min(chunk, ctx.table.max(left, ctx.constant(0))));
+      sizes->push_back(i + 1 < n && !whole->isConst() ? chunk
+                                                      : ctx.table.min(chunk, ctx.table.max(left, ctx.constant(0))));
     }
   }
   if (sizes && sizes->size() != count)
@@ -471,8 +470,9 @@ static LogicalResult inferDepthToSpace(ShapeContext &ctx) {
   SmallVector<Dim> d = ctx.dims(0);
   if (d[1]->isConst() && d[1]->value % (block * block))
     return ctx.error("the channels of " + ctx.str(d) + " are no multiple of blocksize² = " + Twine(block * block));
-  return ctx.set(0, element,
-                 {d[0], ctx.table.floorDiv(d[1], block * block), ctx.table.mul(d[2], block), ctx.table.mul(d[3], block)});
+  return ctx.set(
+      0, element,
+      {d[0], ctx.table.floorDiv(d[1], block * block), ctx.table.mul(d[2], block), ctx.table.mul(d[3], block)});
 }
 
 static LogicalResult inferSpaceToDepth(ShapeContext &ctx) {
@@ -488,8 +488,9 @@ static LogicalResult inferSpaceToDepth(ShapeContext &ctx) {
   for (int64_t axis : {2, 3})
     if (d[axis]->isConst() && d[axis]->value % block)
       return ctx.error("axis " + Twine(axis) + " of " + ctx.str(d) + " is no multiple of blocksize = " + Twine(block));
-  return ctx.set(0, element, {d[0], ctx.table.mul(d[1], block * block), ctx.table.floorDiv(d[2], block),
-                              ctx.table.floorDiv(d[3], block)});
+  return ctx.set(
+      0, element,
+      {d[0], ctx.table.mul(d[1], block * block), ctx.table.floorDiv(d[2], block), ctx.table.floorDiv(d[3], block)});
 }
 
 static LogicalResult inferCenterCropPad(ShapeContext &ctx) {

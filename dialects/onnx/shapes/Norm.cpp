@@ -71,7 +71,8 @@ static LogicalResult inferAttention(ShapeContext &ctx) {
         return failure();
     return success();
   }
-  auto q = readHeads(ctx, 0, "q_num_heads"), k = readHeads(ctx, 1, "kv_num_heads"), v = readHeads(ctx, 2, "kv_num_heads");
+  auto q = readHeads(ctx, 0, "q_num_heads"), k = readHeads(ctx, 1, "kv_num_heads"),
+       v = readHeads(ctx, 2, "kv_num_heads");
   if (failed(q) || failed(k) || failed(v))
     return failure();
   if (ShapeContext::differ(q->size, k->size))
@@ -87,8 +88,7 @@ static LogicalResult inferAttention(ShapeContext &ctx) {
   SmallVector<Dim> y = ctx.rank(0) == 4 ? SmallVector<Dim>{q->batch, q->heads, q->length, v->size}
                                         : SmallVector<Dim>{q->batch, q->length, t.mul(q->heads, v->size)};
   auto length = [&](unsigned i, int64_t axis) { return total ? total : ctx.leaf(i, axis); };
-  if (failed(ctx.set(0, y)) ||
-      (ctx.hasResult(1) && failed(ctx.set(1, {k->batch, k->heads, length(1, 2), k->size}))) ||
+  if (failed(ctx.set(0, y)) || (ctx.hasResult(1) && failed(ctx.set(1, {k->batch, k->heads, length(1, 2), k->size}))) ||
       (ctx.hasResult(2) && failed(ctx.set(2, {v->batch, v->heads, length(2, 2), v->size}))) ||
       (ctx.hasResult(3) && failed(ctx.set(3, {q->batch, q->heads, q->length, length(3, 3)}))))
     return failure();

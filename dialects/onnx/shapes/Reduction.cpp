@@ -23,8 +23,7 @@ static std::optional<SmallVector<Dim>> foldElements(ShapeContext &ctx, Fold fold
   return SmallVector<Dim>{value};
 }
 
-template <Fold fold>
-static LogicalResult inferReduce(ShapeContext &ctx) {
+template <Fold fold> static LogicalResult inferReduce(ShapeContext &ctx) {
   bool keep = ctx.intAttr("keepdims", 1);
   Type element = ctx.resultElement(0);
   std::optional<SmallVector<int64_t>> given = ctx.constElements(1);

@@ -116,7 +116,8 @@ static LogicalResult inferSplitToSequence(ShapeContext &ctx) {
     // A scalar is the size of the parts, a vector has all sizes.
     bool scalar = ctx.ranked(1) && ctx.rank(1) == 0;
     if (llvm::any_of(*split, [&](int64_t s) { return s < 0 || (scalar && s == 0); }))
-      return ctx.error("split has the entry " + Twine(llvm::count_if(*split, [](int64_t s) { return s < 0; }) ? -1 : 0));
+      return ctx.error("split has the entry " +
+                       Twine(llvm::count_if(*split, [](int64_t s) { return s < 0; }) ? -1 : 0));
     bool even = scalar ? size >= 0 && size % split->front() == 0 : llvm::all_equal(*split);
     size = even && !split->empty() ? split->front() : ShapedType::kDynamic;
   } else {

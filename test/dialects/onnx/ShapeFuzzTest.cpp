@@ -4,9 +4,9 @@
 // crashes. The seed is fixed.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/IR/Diagnostics.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/dialects/onnx/Shape.h"
-#include "mlir/IR/Diagnostics.h"
 #include "gtest/gtest.h"
 #include <random>
 
@@ -81,9 +81,10 @@ private:
       for (unsigned i = 0, e = pick(6); i < e; ++i)
         content.push_back(integer());
       bool scalar = content.size() == 1 && pick(2);
-      auto type = scalar ? RankedTensorType::get({}, element)
-                         : RankedTensorType::get({int64_t(content.size())}, element);
-      return onnx::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(content))).getOutput();
+      auto type =
+          scalar ? RankedTensorType::get({}, element) : RankedTensorType::get({int64_t(content.size())}, element);
+      return onnx::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(content)))
+          .getOutput();
     }
     Type type = UnrankedTensorType::get(element);
     if (pick(6))
@@ -100,7 +101,8 @@ private:
     case onnx::AttrKind::Float:
       return builder.getF32FloatAttr(0.5f);
     case onnx::AttrKind::String: {
-      static const char *const texts[] = {"", "SAME_UPPER", "VALID", "none", "bidirectional", "ij,jk->ik", "...i->...", "not_larger"};
+      static const char *const texts[] = {"",          "SAME_UPPER", "VALID",     "none", "bidirectional",
+                                          "ij,jk->ik", "...i->...",  "not_larger"};
       return builder.getStringAttr(texts[pick(std::size(texts))]);
     }
     case onnx::AttrKind::Ints: {

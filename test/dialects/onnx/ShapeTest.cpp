@@ -1,7 +1,7 @@
 //===- ShapeTest.cpp - symbolic sizes and the table of operators -----------===//
+#include "optc/dialects/onnx/Shape.h"
 #include "optc/dialects/onnx/Einsum.h"
 #include "optc/dialects/onnx/Onnx.h"
-#include "optc/dialects/onnx/Shape.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
