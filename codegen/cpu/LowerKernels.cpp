@@ -25,13 +25,14 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-/// How the last index of an operand moves with loop `d`: true when the operand stays or moves by one element.
-static bool isContiguousAlong(AffineMap map, unsigned d) {
+/// Whether an operand of this shape stays or moves by one element when loop `d` takes a step. Dimensions of size 1
+/// behind the one that moves do not count.
+static bool isContiguousAlong(AffineMap map, ArrayRef<int64_t> shape, unsigned d) {
   for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
     AffineExpr expr = map.getResult(i);
     if (!expr.isFunctionOfDim(d))
       continue;
-    if (i + 1 != e)
+    if (llvm::any_of(shape.drop_front(i + 1), [](int64_t size) { return size != 1; }))
       return false;
     // d, or d + something without d.
     AffineExpr without = expr - getAffineDimExpr(d, map.getContext());
@@ -57,12 +58,20 @@ static SmallVector<unsigned> loopOrder(linalg::GenericOp op) {
   bool reduces = llvm::any_of(iterators, linalg::isReductionIterator);
   if (!reduces || out.getNumResults() == 0)
     return order;
-  auto last = dyn_cast<AffineDimExpr>(out.getResult(out.getNumResults() - 1));
-  if (!last || (out.getNumResults() == 1 && op->getParentOfType<func::FuncOp>()->hasAttr("kernel.tiled")))
+  // The last dimension of the result that has more than one element; the outermost one stays outside when tiles cut it.
+  ArrayRef<int64_t> outShape = cast<ShapedType>(op.getDpsInits()[0].getType()).getShape();
+  int64_t position = outShape.size() - 1;
+  while (position > 0 && outShape[position] == 1)
+    --position;
+  auto last = dyn_cast<AffineDimExpr>(out.getResult(position));
+  if (!last || (position == 0 && op->getParentOfType<func::FuncOp>()->hasAttr("kernel.tiled")))
     return order;
   unsigned inner = last.getPosition();
-  if (!llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) { return isContiguousAlong(map, inner); }))
-    return order;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<ShapedType>(operand.get().getType());
+    if (type && !isContiguousAlong(op.getMatchingIndexingMap(&operand), type.getShape(), inner))
+      return order;
+  }
   llvm::erase(order, inner);
   order.push_back(inner);
   return order;

@@ -98,7 +98,8 @@ Type Importer::type(const TypeProto &proto, std::string &reason, SmallVectorImpl
     }
     SmallVector<int64_t> dims;
     for (const auto &dim : tensor.shape().dim()) {
-      std::string param = dim.dim_param();
+      // Exporters write "?" for a size without a name: two of those are not one size.
+      std::string param = dim.dim_param() == "?" ? std::string() : dim.dim_param();
       bool known = dim.has_dim_value() && dim.dim_value() >= 0;
       auto given = options.dims.find(param);
       if (!known && !param.empty() && given != options.dims.end()) {

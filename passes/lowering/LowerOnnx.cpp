@@ -18,8 +18,7 @@ const LoweringTable &optc::loweringTable() {
           registerPoolLowerings, registerNormLowerings, registerMovementLowerings, registerIndexingLowerings,
           registerResizeLowerings, registerQuantLowerings, registerRecurrentLowerings, registerControlLowerings,
           registerSequenceLowerings, registerSelectionLowerings, registerMlLowerings, registerMicrosoftLowerings})
-      if (add)
-        add(t);
+      add(t);
     return t;
   }();
   return table;

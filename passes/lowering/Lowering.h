@@ -29,22 +29,22 @@ using LowerFn = llvm::LogicalResult (*)(mlir::Operation *, Lowering &);
 using LoweringTable = llvm::StringMap<LowerFn>;
 
 /// One register function per family; keys are MLIR op names ("onnx.Add").
-LLVM_ATTRIBUTE_WEAK void registerElementwiseLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerReductionLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerMatmulLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerConvLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerPoolLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerNormLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerMovementLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerIndexingLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerResizeLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerQuantLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerRecurrentLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerControlLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerSequenceLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerSelectionLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerMlLowerings(LoweringTable &table);
-LLVM_ATTRIBUTE_WEAK void registerMicrosoftLowerings(LoweringTable &table);
+void registerElementwiseLowerings(LoweringTable &table);
+void registerReductionLowerings(LoweringTable &table);
+void registerMatmulLowerings(LoweringTable &table);
+void registerConvLowerings(LoweringTable &table);
+void registerPoolLowerings(LoweringTable &table);
+void registerNormLowerings(LoweringTable &table);
+void registerMovementLowerings(LoweringTable &table);
+void registerIndexingLowerings(LoweringTable &table);
+void registerResizeLowerings(LoweringTable &table);
+void registerQuantLowerings(LoweringTable &table);
+void registerRecurrentLowerings(LoweringTable &table);
+void registerControlLowerings(LoweringTable &table);
+void registerSequenceLowerings(LoweringTable &table);
+void registerSelectionLowerings(LoweringTable &table);
+void registerMlLowerings(LoweringTable &table);
+void registerMicrosoftLowerings(LoweringTable &table);
 
 /// The operators that are lowered directly; all others with a function body are expanded first.
 const LoweringTable &loweringTable();
