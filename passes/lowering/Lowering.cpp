@@ -289,7 +289,9 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     } else {
       auto it = table.find(op.getName().getStringRef());
       if (it == table.end()) {
-        unsupported(&op, "has no lowering yet; the operators that work are listed in docs/operators.md");
+        unsupported(&op,
+                    "is not supported: it has neither a lowering nor a function body of simpler operators; export the "
+                    "model without it, or remove the node");
         failedAny = true;
       } else if (failed(it->second(&op, *this))) {
         failedAny = true;
