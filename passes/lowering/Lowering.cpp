@@ -1,6 +1,6 @@
 //===- Lowering.cpp - helpers of operator lowerings: values and sizes -----===//
-#include "optc/passes/lowering/Lowering.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "optc/passes/lowering/LoweringUtils.h"
 
 using namespace mlir;
 using namespace optc;
@@ -239,6 +239,8 @@ Value Lowering::wrapIndex(OpBuilder &b, Location loc, Value v, Type elem, Value 
 //===----------------------------------------------------------------------===//
 
 Value Lowering::constant(ElementsAttr value, Type elem) {
+  if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
+    return stringConstant(*this, SmallVector<StringRef>(strings.getValues<StringRef>()), strings.getType().getShape());
   auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(), storageType(elem));
   TypedAttr typed;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {

@@ -8,9 +8,67 @@
 using namespace mlir;
 using namespace optc;
 
+/// Squeeze and Unsqueeze with axes that only a run knows, as many as `axes` has elements: which of the `rank`
+/// dimensions of the longer shape they name, and how many of the others come before each.
+namespace {
+struct NamedAxes {
+  SmallVector<Value> named, before;
+
+  NamedAxes(Lowering &l, Value axes, int64_t count, int64_t rank) {
+    IndexBuilder m{l.b, l.loc};
+    SmallVector<Value> given;
+    for (int64_t i = 0; i < count; ++i) {
+      Value axis = l.hostIndex(axes, i);
+      given.push_back(m.select(m.lt(axis, m.cst(0)), m.add(axis, m.cst(rank)), axis));
+      l.check(m.all(m.ge(given.back(), m.cst(0)), m.lt(given.back(), m.cst(rank))), "an axis is out of range");
+    }
+    Value others = m.cst(0);
+    for (int64_t a = 0; a < rank; ++a) {
+      Value hits = m.cst(0);
+      for (Value axis : given)
+        hits = m.add(hits, m.select(m.eq(axis, m.cst(a)), m.cst(1), m.cst(0)));
+      l.check(m.lt(hits, m.cst(2)), "an axis is given twice");
+      named.push_back(m.eq(hits, m.cst(1)));
+      before.push_back(others);
+      others = m.add(others, m.select(named.back(), m.cst(0), m.cst(1)));
+    }
+  }
+};
+} // namespace
+
+static void bindSqueezedSizes(Operation *op, Lowering &l) {
+  Value data = op->getOperand(0), result = op->getResult(0);
+  auto open = [&](Dim d) { return isOwnSize(d, result); };
+  if (op->getNumOperands() < 2 || llvm::none_of(l.dims(result), open))
+    return;
+  bool squeezes = isa<onnx::SqueezeOp>(op);
+  ArrayRef<Dim> in = l.dims(data), out = l.dims(result);
+  ArrayRef<Dim> longer = squeezes ? in : out, shorter = squeezes ? out : in;
+  NamedAxes axes(l, op->getOperand(1), longer.size() - shorter.size(), longer.size());
+  IndexBuilder m{l.b, l.loc};
+  for (auto [j, d] : llvm::enumerate(out)) {
+    if (!open(d))
+      continue;
+    // Squeeze: the input's dimension that has j others before it. Unsqueeze: 1, or the input's at that count.
+    Value size = squeezes ? m.cst(0) : m.cst(1);
+    for (auto [a, source] : llvm::enumerate(in)) {
+      size_t position = squeezes ? a : j;
+      Value chosen = m.eq(axes.before[position], m.cst(squeezes ? j : a));
+      Value other = m.select(axes.named[position], m.cst(0), m.cst(1));
+      size = m.select(m.all(chosen, m.eq(other, m.cst(1))), l.index(source), size);
+    }
+    l.bind(d, size);
+  }
+  if (squeezes)
+    for (auto [a, source] : llvm::enumerate(in))
+      l.check(m.eq(m.select(axes.named[a], l.index(source), m.cst(1)), m.cst(1)), "a squeezed dimension is not 1");
+}
+
 static LogicalResult lowerView(Operation *op, Lowering &l) {
   if (failed(requireRanked(op, l)))
     return failure();
+  if (isa<onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
+    bindSqueezedSizes(op, l);
   Value data = op->getOperand(0), result = op->getResult(0);
   l.set(result, l.view(l.get(data), l.elem(data), l.dims(result)));
   return success();

@@ -321,6 +321,10 @@ LogicalResult Planner::convertConstant(arith::ConstantOp op) {
 
 void Planner::placeConstant(Value result, ElementsAttr value) {
   auto type = cast<RankedTensorType>(result.getType());
+  if (type.getNumElements() == 0) { // has no bytes and is never read
+    buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}, true};
+    return;
+  }
   auto [it, isNew] = weights.insert({value, weightBytes});
   if (isNew)
     weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()),
