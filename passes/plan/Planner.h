@@ -1,0 +1,92 @@
+//===- Planner.h - the walk that makes the host program ---------*- C++ -*-===//
+#ifndef OPTC_PASSES_PLAN_PLANNER_H
+#define OPTC_PASSES_PLAN_PLANNER_H
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "optc/dialects/kernel/Kernel.h"
+#include "optc/passes/plan/Memory.h"
+#include "optc/passes/plan/Outline.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace optc {
+
+/// A tensor on the host: where it is, its sizes (all of them), and the arena buffers that it may live in.
+struct Buffer {
+  mlir::Value ptr;
+  llvm::SmallVector<mlir::Value> dims;
+  llvm::SmallVector<int> roots;
+  bool dynamic = false; ///< made by kernel.alloc, an input or a constant: nobody writes it again
+};
+
+class Planner {
+public:
+  Planner(mlir::ModuleOp module, mlir::func::FuncOp main)
+      : module(module), main(main), b(module.getContext()), outliner(module),
+        ptrType(mlir::LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  mlir::LogicalResult run();
+  unsigned numKernels() const { return outliner.numKernels(); }
+  unsigned numDispatches = 0;
+
+private:
+  // ---- sizes ----
+  mlir::Value constIndex(int64_t v) { return mlir::arith::ConstantIndexOp::create(b, b.getUnknownLoc(), v); }
+  mlir::Value mul(mlir::Location loc, mlir::Value x, mlir::Value y) {
+    return mlir::arith::MulIOp::create(b, loc, x, y);
+  }
+  /// All sizes of a type, the dynamic ones taken from `dynamic` in order.
+  llvm::SmallVector<mlir::Value> allDims(mlir::RankedTensorType type, mlir::ValueRange dynamic);
+  mlir::Value numElements(mlir::Location loc, mlir::RankedTensorType type, llvm::ArrayRef<mlir::Value> dims);
+  mlir::Value numBytes(mlir::Location loc, mlir::RankedTensorType type, llvm::ArrayRef<mlir::Value> dims);
+  static int64_t elementBytes(mlir::Type type);
+  llvm::SmallVector<mlir::Value> dynamicDims(mlir::RankedTensorType type, const Buffer &buffer);
+
+  // ---- values ----
+  void use(mlir::Value value);
+  Buffer &buffer(mlir::Value tensor);
+  Buffer allocate(mlir::Location loc, mlir::RankedTensorType type, llvm::SmallVector<mlir::Value> dims);
+  mlir::Value descriptor(mlir::Location loc, mlir::Value value, int32_t dtype);
+  /// The host form of a value: itself for scalars; address and run-time sizes for tensors; the descriptor for others.
+  void appendCarried(mlir::Location loc, mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &out);
+  void appendCarriedTypes(mlir::Type type, llvm::SmallVectorImpl<mlir::Type> &out);
+  /// Reads back what appendCarried wrote for `value` (a region argument or result); returns how many values it took.
+  unsigned takeCarried(mlir::Value value, mlir::ValueRange from, llvm::ArrayRef<int> roots, bool dynamic);
+
+  // ---- ops ----
+  mlir::LogicalResult convertBlock(mlir::Block &block);
+  mlir::LogicalResult convert(mlir::Operation &op);
+  mlir::LogicalResult convertDispatch(kernel::DispatchOp op);
+  mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
+  mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
+  void placeConstant(mlir::Value result, mlir::ElementsAttr value);
+  mlir::LogicalResult convertIf(mlir::scf::IfOp op);
+  mlir::LogicalResult convertFor(mlir::scf::ForOp op);
+  mlir::LogicalResult convertWhile(mlir::scf::WhileOp op);
+  mlir::LogicalResult convertReturn(mlir::func::ReturnOp op);
+  /// Copies what a loop body yields into the loop's own buffers and appends the carried form.
+  void yieldToLoop(mlir::Location loc, mlir::ValueRange yielded, llvm::ArrayRef<std::optional<Buffer>> homes,
+                   llvm::SmallVectorImpl<mlir::Value> &out);
+  /// A buffer per carried tensor of static size, filled with its start; the carried form of the starts.
+  llvm::SmallVector<std::optional<Buffer>> enterLoop(mlir::Location loc, mlir::ValueRange inits,
+                                                     llvm::SmallVectorImpl<mlir::Value> &out);
+  void findDirectOutputs(mlir::func::ReturnOp op);
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp main;
+  mlir::OpBuilder b;
+  KernelOutliner outliner;
+  ArenaPlanner arena;
+  mlir::Type ptrType;
+  mlir::IRMapping scalars;
+  llvm::DenseMap<mlir::Value, Buffer> buffers;
+  llvm::DenseMap<mlir::Value, mlir::Value> descriptors; ///< of !kernel.value values and of library results
+  llvm::DenseMap<mlir::Value, int> directOutputs;       ///< values that are computed straight into an output
+  llvm::MapVector<mlir::Attribute, int64_t> weights;
+  int64_t weightBytes = 0;
+  int64_t position = 0;
+  mlir::func::FuncOp host;
+};
+
+} // namespace optc
+#endif
