@@ -168,7 +168,7 @@ static constexpr Flag kFlags[] = {
     {"--depfile", "FILE", "writes the files that were read, as a rule for Make and Ninja",
      [](Options &o, StringRef v) { return parseFile("--depfile", v, o.depfile); }},
     {"--max-memory", "BYTES",
-     "fails (exit code 3) when a run needs more memory than this besides inputs, outputs and weights",
+     "fails (exit code 3) when the buffers of known size need more than this; sizes that only a run knows do not count",
      [](Options &o, StringRef v) { return parseBytes("--max-memory", v, o.maxMemory); }},
     {"--max-size", "BYTES", "fails (exit code 3) when the artifact is larger than this",
      [](Options &o, StringRef v) { return parseBytes("--max-size", v, o.maxSize); }},

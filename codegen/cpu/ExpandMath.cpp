@@ -4,8 +4,9 @@
 // and denormals keep their meaning: nothing here converts a float that may be NaN to an integer, and no operation
 // carries fast-math flags except contraction. The rest of `math` and all of f64 go to libm.
 //
-// Coefficients: near-minimax fits (Lawson's iteration) on the reduced ranges stated below. Errors against the exact
-// value, measured over all floats: exp 1.0 ulp, log 1.0 ulp, tanh 2 ulp, erf 1.3 ulp.
+// Coefficients: near-minimax fits (Lawson's iteration) on the reduced ranges stated below. Largest errors seen in 4
+// million samples (half of them random bit patterns, half in [-20, 20]) with FMA: exp 1.02 ulp, log 0.89, tanh 1.30,
+// erf 1.14.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
