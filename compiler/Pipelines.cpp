@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "optc/codegen/Target.h"
 #include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/lowering/Lowering.h"
@@ -47,12 +48,20 @@ void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
-  pm.addNestedPass<func::FuncOp>(createFormDispatches());
+  FormDispatchesOptions form;
+  form.optLevel = options.optLevel;
+  pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
   pm.addPass(createCSEPass());
 }
 
 void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addNestedPass<func::FuncOp>(createConfigure());
+  ConfigureOptions configure;
+  configure.optLevel = options.optLevel;
+  configure.vectorBits = options.target->vectorBits;
+  configure.vectorRegisters = options.target->numVectorRegisters;
+  configure.l2Bytes = options.target->l2Bytes;
+  pm.addNestedPass<func::FuncOp>(createConfigure(configure));
+  pm.addPass(createCSEPass()); // equal packed constants
 }
 
 void optc::addPlanPasses(OpPassManager &pm, const PipelineOptions &options) { pm.addPass(createPlan()); }

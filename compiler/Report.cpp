@@ -22,7 +22,9 @@ void Report::collectKernels(ModuleOp module) {
     if (kernel::StrategyAttr strategy = op.getStrategyAttr()) {
       entry["family"] = utf8(strategy.getFamily().getValue());
       entry["reason"] = utf8(strategy.getReason().getValue());
-      entry["tile"] = strategy.getTile();
+      for (auto [name, values] : {std::pair("groups", strategy.getGroups()), std::pair("tiles", strategy.getTiles()),
+                                  std::pair("blocks", strategy.getBlocks())})
+        entry[name] = json::Array(values.asArrayRef());
       entry["scratch_bytes"] = strategy.getScratch();
     }
     llvm::StringSet<> seen;

@@ -10,6 +10,21 @@
 using namespace mlir;
 using namespace optc;
 
+/// How the bytes of a constant of this type become panels.
+static WeightBlob::Panels panelsOf(ShapedType type, kernel::PackingAttr packing) {
+  SmallVector<uint64_t> strides(type.getRank(), 1);
+  for (int64_t i = type.getRank() - 1; i > 0; --i)
+    strides[i - 1] = strides[i] * type.getDimSize(i);
+  WeightBlob::Panels panels;
+  for (auto [dims, axes] : {std::pair(packing.getOuter(), &panels.outer), std::pair(packing.getN(), &panels.n),
+                            std::pair(packing.getK(), &panels.k)})
+    for (int64_t dim : dims.asArrayRef())
+      axes->push_back({static_cast<uint64_t>(type.getDimSize(dim)), strides[dim]});
+  panels.lanes = packing.getLanes();
+  panels.elementBytes = type.getElementTypeBitWidth() / 8;
+  return panels;
+}
+
 /// The bytes of an attribute in storage form. Bytes that the attribute does not hold as they are stored (splats, bits
 /// of bools) are made in `owned`, an attribute of the same context.
 static FailureOr<WeightBlob> takeWeight(kernel::WeightOp op) {
@@ -18,6 +33,8 @@ static FailureOr<WeightBlob> takeWeight(kernel::WeightOp op) {
   ElementsAttr value = op.getValue();
   auto type = cast<ShapedType>(value.getType());
   Type elem = type.getElementType();
+  if (op.getPacking())
+    blob.panels = panelsOf(type, *op.getPacking());
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     AsmResourceBlob *data = resource.getRawHandle().getBlob();
     if (!data)

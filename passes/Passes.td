@@ -80,6 +80,12 @@ def FuseElementwise : Pass<"optc-fuse-elementwise", "::mlir::func::FuncOp"> {
 
 def FormDispatches : Pass<"optc-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "put every structured op into a kernel.dispatch";
+  let description = [{
+    From -O1 on, elementwise consumers of a product join it and are computed on
+    its accumulators.
+  }];
+  let options = [Option<"optLevel", "opt-level", "int", "3", "0: one op per dispatch">];
+  let statistics = [Statistic<"epilogues", "num-epilogues", "elementwise ops computed on a product's accumulators">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
 
@@ -90,9 +96,16 @@ def FormDispatches : Pass<"optc-form-dispatches", "::mlir::func::FuncOp"> {
 def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
   let summary = "choose a strategy for every dispatch";
   let description = [{
-    Writes `#kernel.strategy` (family, tile, scratch, reason). Everything after
-    reads only that attribute.
+    Writes `#kernel.strategy`. Everything after reads only that attribute. A
+    constant that a product reads in panels becomes `kernel.pack` of it.
   }];
+  let options = [
+    Option<"optLevel", "opt-level", "int", "3", "0: plain loops only">,
+    Option<"vectorBits", "vector-bits", "int64_t", "256", "width of a vector register">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", "16", "number of vector registers">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">
+  ];
+  let dependentDialects = ["::optc::kernel::KernelDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,9 +129,9 @@ def Plan : Pass<"optc-plan", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def LowerKernels : Pass<"optc-lower-kernels", "::mlir::ModuleOp"> {
-  let summary = "bufferize kernels and turn structured ops into loops";
+  let summary = "every kernel to the emitter of its family";
   let options = [Option<"optLevel", "opt-level", "int", "0", "3 allows reassociation of reductions and contraction">];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ExpandMath : Pass<"optc-expand-math", "::mlir::func::FuncOp"> {

@@ -140,7 +140,7 @@ void Converter::wrapKernel(func::FuncOp func) {
   func.setName(name + "_body");
   func->setAttr("llvm.linkage", LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
   func->setAttr("passthrough", b.getArrayAttr({b.getStringAttr("alwaysinline"), b.getStringAttr("nounwind")}));
-  for (StringRef attr : {"kernel.entry", "kernel.tile", "kernel.tiled", "kernel.family"})
+  for (StringRef attr : {"kernel.entry", "kernel.strategy"})
     func->removeAttr(attr);
   b.setInsertionPoint(func);
   auto wrapper = func::FuncOp::create(b, func.getLoc(), name, b.getFunctionType({ptr}, {}));

@@ -3,6 +3,7 @@
 #define OPTC_CODEGEN_OBJECT_MODEL_H
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,34 @@ struct WeightBlob {
   /// How the stored bytes follow from `bytes`; sub-byte values get one byte each.
   enum Recipe { Copy, UnpackNibblesSigned, UnpackNibblesUnsigned, UnpackCrumbsSigned, UnpackCrumbsUnsigned };
 
+  /// Panels of a matrix: [outer..., ceil(n / lanes), k, lanes], zeros behind the last column. Sizes and strides, in
+  /// elements of `bytes`, outermost first; n and k are flattened in their order.
+  struct Panels {
+    struct Axis {
+      uint64_t size, stride;
+    };
+    std::vector<Axis> outer, n, k;
+    uint64_t lanes = 1, elementBytes = 4;
+    static uint64_t count(llvm::ArrayRef<Axis> axes) {
+      uint64_t product = 1;
+      for (const Axis &axis : axes)
+        product *= axis.size;
+      return product;
+    }
+    uint64_t panels() const { return (count(n) + lanes - 1) / lanes; }
+    uint64_t size() const { return count(outer) * panels() * count(k) * lanes * elementBytes; }
+  };
+
   uint64_t offset = 0; ///< a multiple of 64
   llvm::ArrayRef<char> bytes;
   Recipe recipe = Copy;
   uint64_t count = 0; ///< of sub-byte values; 0: as many as `bytes` holds
+  std::optional<Panels> panels; ///< of bytes that are copied
 
   /// Bytes in the artifact.
   uint64_t size() const {
+    if (panels)
+      return panels->size();
     if (recipe == Copy)
       return bytes.size();
     uint64_t all = bytes.size() * (recipe <= UnpackNibblesUnsigned ? 2 : 4);

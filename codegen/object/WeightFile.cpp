@@ -61,8 +61,57 @@ static Error writeUnpacked(OutputFile &file, uint64_t at, ArrayRef<char> bytes, 
   return Error::success();
 }
 
+/// Offsets, in elements, of the flattened positions of some axes.
+static std::vector<uint64_t> offsetsOf(ArrayRef<WeightBlob::Panels::Axis> axes) {
+  std::vector<uint64_t> offsets{0};
+  for (const auto &axis : axes) {
+    std::vector<uint64_t> next;
+    next.reserve(offsets.size() * axis.size);
+    for (uint64_t base : offsets)
+      for (uint64_t i = 0; i < axis.size; ++i)
+        next.push_back(base + i * axis.stride);
+    offsets = std::move(next);
+  }
+  return offsets;
+}
+
+template <size_t Bytes>
+static Error writePanels(OutputFile &file, uint64_t at, ArrayRef<char> source, const WeightBlob::Panels &p) {
+  std::vector<uint64_t> outer = offsetsOf(p.outer), n = offsetsOf(p.n), k = offsetsOf(p.k);
+  std::vector<char> panel(k.size() * p.lanes * Bytes);
+  for (uint64_t base : outer)
+    for (uint64_t first = 0; first < n.size(); first += p.lanes) {
+      uint64_t columns = std::min<uint64_t>(p.lanes, n.size() - first);
+      std::memset(panel.data(), 0, panel.size());
+      for (size_t row = 0; row < k.size(); ++row)
+        for (uint64_t lane = 0; lane < columns; ++lane) {
+          uint64_t from = (base + k[row] + n[first + lane]) * Bytes;
+          if (from + Bytes > source.size())
+            return internalError("a packing reads behind its constant");
+          std::memcpy(panel.data() + (row * p.lanes + lane) * Bytes, source.data() + from, Bytes);
+        }
+      if (Error error = file.write(panel, at))
+        return error;
+      at += panel.size();
+    }
+  return Error::success();
+}
+
 static Error writeBlob(OutputFile &file, uint64_t base, const WeightBlob &blob) {
   uint64_t at = base + blob.offset, size = blob.size();
+  if (blob.panels)
+    switch (blob.panels->elementBytes) {
+    case 1:
+      return writePanels<1>(file, at, blob.bytes, *blob.panels);
+    case 2:
+      return writePanels<2>(file, at, blob.bytes, *blob.panels);
+    case 4:
+      return writePanels<4>(file, at, blob.bytes, *blob.panels);
+    case 8:
+      return writePanels<8>(file, at, blob.bytes, *blob.panels);
+    default:
+      return internalError("panels of " + Twine(blob.panels->elementBytes) + "-byte elements");
+    }
   switch (blob.recipe) {
   case WeightBlob::Copy:
     return file.write(blob.bytes, at);

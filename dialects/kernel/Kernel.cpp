@@ -1,7 +1,10 @@
 //===- Kernel.cpp - the kernel dialect ------------------------------------===//
 #include "optc/dialects/kernel/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -29,6 +32,10 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "optc/dialects/kernel/Kernel.cpp.inc"
       >();
+}
+
+Operation *KernelDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
 /// Number of `?` in the types.
@@ -75,9 +82,75 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
-OpFoldResult ViewOp::fold(FoldAdaptor) {
+OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
   auto type = cast<RankedTensorType>(getResult().getType());
-  if (getSource().getType() == type && type.hasStaticShape())
+  if (!type.hasStaticShape())
+    return {};
+  if (getSource().getType() == type)
     return getSource();
+  // The same bytes under another type.
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(adaptor.getSource()))
+    return dense.reshape(type);
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(adaptor.getSource()))
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
   return {};
+}
+
+LogicalResult StrategyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringAttr family,
+                                   DenseI64ArrayAttr groups, DenseI64ArrayAttr tiles, DenseI64ArrayAttr blocks,
+                                   int64_t scratch, StringAttr reason) {
+  if (groups.size() != tiles.size())
+    return emitError() << "needs one tile size per group, but has " << tiles.size() << " for " << groups.size();
+  for (auto [group, tile] : llvm::zip(groups.asArrayRef(), tiles.asArrayRef()))
+    if (group < 1 || tile < 0)
+      return emitError() << "needs groups of at least one dimension and tiles that are not negative";
+  if (scratch < 0)
+    return emitError() << "needs scratch bytes that are not negative";
+  return success();
+}
+
+/// [outer..., ceil(n / lanes), k, lanes] of a source shape; fails on dimensions out of range or named twice.
+static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, PackingAttr packing) {
+  SmallVector<bool> seen(source.getRank());
+  SmallVector<int64_t> shape;
+  int64_t n = 1, k = 1;
+  auto take = [&](ArrayRef<int64_t> dims, llvm::function_ref<void(int64_t)> use) {
+    for (int64_t dim : dims) {
+      if (dim < 0 || dim >= source.getRank() || seen[dim] || source.isDynamicDim(dim))
+        return false;
+      seen[dim] = true;
+      use(source.getDimSize(dim));
+    }
+    return true;
+  };
+  if (packing.getLanes() < 1 || !take(packing.getOuter(), [&](int64_t size) { shape.push_back(size); }) ||
+      !take(packing.getN(), [&](int64_t size) { n *= size; }) || !take(packing.getK(), [&](int64_t size) { k *= size; }))
+    return failure();
+  for (int64_t i = 0; i < source.getRank(); ++i)
+    if (!seen[i] && source.getDimSize(i) != 1)
+      return failure();
+  shape.append({llvm::divideCeilSigned(n, packing.getLanes()), k, packing.getLanes()});
+  return shape;
+}
+
+static LogicalResult verifyPacking(Operation *op, Type plain, Type packed, PackingAttr packing) {
+  auto plainType = cast<RankedTensorType>(plain), packedType = cast<RankedTensorType>(packed);
+  FailureOr<SmallVector<int64_t>> shape = packedShape(plainType, packing);
+  if (failed(shape))
+    return op->emitOpError("has a packing that does not name each static dimension of ") << plain << " once";
+  if (packedType.getShape() != ArrayRef(*shape) || packedType.getElementType() != plainType.getElementType())
+    return op->emitOpError("has panels of type ") << packed << " where the packing makes another shape";
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  return verifyPacking(*this, getSource().getType(), getResult().getType(), getPacking());
+}
+LogicalResult PackedOp::verify() {
+  return verifyPacking(*this, getResult().getType(), getPanels().getType(), getPacking());
+}
+
+RankedTensorType optc::kernel::packedType(RankedTensorType source, PackingAttr packing) {
+  FailureOr<SmallVector<int64_t>> shape = packedShape(source, packing);
+  return failed(shape) ? RankedTensorType() : RankedTensorType::get(*shape, source.getElementType());
 }

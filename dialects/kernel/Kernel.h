@@ -20,4 +20,9 @@
 #define GET_OP_CLASSES
 #include "optc/dialects/kernel/Kernel.h.inc"
 
+namespace optc::kernel {
+/// The type of `source` in panels; null when the packing does not fit it.
+mlir::RankedTensorType packedType(mlir::RankedTensorType source, PackingAttr packing);
+} // namespace optc::kernel
+
 #endif

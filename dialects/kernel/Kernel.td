@@ -20,7 +20,8 @@ def KernelDialect : Dialect {
   let cppNamespace = "::optc::kernel";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
+  let hasConstantMaterializer = 1;
 }
 
 def Ptr : Type<CPred<"::llvm::isa<::mlir::LLVM::LLVMPointerType>($_self)">, "pointer">,
@@ -64,11 +65,31 @@ def KernelStrategyAttr : AttrDef<KernelDialect, "Strategy"> {
   let mnemonic = "strategy";
   let summary = "how `configure` wants a dispatch to be generated; everything after reads only this";
   let description = [{
-    `family` is the emitter, `tile` the number of iterations of the outermost
-    parallel loop that one tile covers (0: the dispatch is one tile), `scratch`
+    `family` is the emitter. The dimensions of the first result, from the first
+    on, form groups of `groups[i]` consecutive ones; a tile covers `tiles[i]`
+    elements of the flattened group (0: all of it; dimensions that no group
+    names are not cut either). Tiles are numbered row-major over the groups.
+    `blocks` are the sizes of the family's inner code (Strategy.h), `scratch`
     the bytes a worker needs, `reason` says why, for the report.
   }];
-  let parameters = (ins "::mlir::StringAttr":$family, "int64_t":$tile, "int64_t":$scratch, "::mlir::StringAttr":$reason);
+  let parameters = (ins "::mlir::StringAttr":$family, "::mlir::DenseI64ArrayAttr":$groups,
+                        "::mlir::DenseI64ArrayAttr":$tiles, "::mlir::DenseI64ArrayAttr":$blocks,
+                        "int64_t":$scratch, "::mlir::StringAttr":$reason);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def KernelPackingAttr : AttrDef<KernelDialect, "Packing"> {
+  let mnemonic = "packing";
+  let summary = "a matrix operand in panels: [outer..., ceil(n / lanes), k, lanes]";
+  let description = [{
+    `outer`, `n` and `k` are dimensions of the source, each list flattened
+    row-major in the order given; dimensions of size 1 may be missing. The last
+    panel is filled up with zeros. The layout that a GEMM micro-kernel reads
+    front to back (Goto, van de Geijn, 2008).
+  }];
+  let parameters = (ins "::mlir::DenseI64ArrayAttr":$outer, "::mlir::DenseI64ArrayAttr":$n,
+                        "::mlir::DenseI64ArrayAttr":$k, "int64_t":$lanes);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -143,6 +164,26 @@ def PackedConstantOp : KernelOp<"packed_constant", [Pure]> {
   let assemblyFormat = "$value attr-dict `:` type($result)";
 }
 
+def PackOp : KernelOp<"pack", [Pure]> {
+  let summary = "the elements of a constant in panels, zeros where the last panel is not full";
+  let arguments = (ins AnyRankedTensor:$source, KernelPackingAttr:$packing);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source $packing attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def PackedOp : KernelOp<"packed", [Pure]> {
+  let summary = "inside a dispatch: the tensor whose panels the operand holds";
+  let description = [{
+    Lets the structured op that reads it stay as it was: an emitter that knows
+    panels reads the operand, and nothing else may read the result.
+  }];
+  let arguments = (ins AnyRankedTensor:$panels, KernelPackingAttr:$packing);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$panels $packing attr-dict `:` type($panels) `to` type($result)";
+  let hasVerifier = 1;
+}
+
 def CheckOp : KernelOp<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "ends the run with a message when the condition is false";
   let arguments = (ins I1:$condition, StrAttr:$message);
@@ -196,8 +237,8 @@ def WeightPtrOp : KernelOp<"weight_ptr", [Pure]> {
 }
 def WeightOp : KernelOp<"weight"> {
   let summary = "a constant placed at a byte offset of the artifact's constants";
-  let arguments = (ins I64Attr:$offset, ElementsAttr:$value);
-  let assemblyFormat = "$offset `=` $value attr-dict";
+  let arguments = (ins I64Attr:$offset, ElementsAttr:$value, OptionalAttr<KernelPackingAttr>:$packing);
+  let assemblyFormat = "$offset `=` $value (`packed` $packing^)? attr-dict";
 }
 def AllocOp : KernelOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "run-time memory of so many bytes, released with the run or by kernel.release";

@@ -1,11 +1,8 @@
 //===- Configure.cpp - choose a strategy for every dispatch ---------------===//
 //
-// The loop family takes everything. A dispatch whose structured ops all iterate over the first dimension of their
-// result in parallel is cut into tiles along it; sequential loops are one tile.
+// The first family whose conditions a dispatch meets takes it; the loop family takes everything.
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "optc/dialects/kernel/Kernel.h"
-#include "optc/passes/Passes.h"
+#include "optc/passes/configure/Strategies.h"
 
 namespace optc {
 #define GEN_PASS_DEF_CONFIGURE
@@ -15,58 +12,31 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-/// Work of one tile that makes handing it to another thread worthwhile, in iterations of the innermost loop.
-static constexpr int64_t kTileIterations = 16 << 10;
+static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm};
 
-/// The loop that walks dimension 0 of the op's results, when it is the same parallel loop for all of them.
-static std::optional<unsigned> outerLoop(linalg::LinalgOp op) {
-  std::optional<unsigned> outer;
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    AffineMap map = op.getMatchingIndexingMap(&init);
-    if (map.getNumResults() == 0)
-      return std::nullopt;
-    auto dim = dyn_cast<AffineDimExpr>(map.getResult(0));
-    if (!dim || (outer && *outer != dim.getPosition()) ||
-        op.getIteratorTypesArray()[dim.getPosition()] != utils::IteratorType::parallel)
-      return std::nullopt;
-    outer = dim.getPosition();
-  }
-  return outer;
-}
-
-/// Iterations of one step of loop `outer`, the sizes not known at compile time taken as 1.
-static int64_t iterationsPerStep(linalg::LinalgOp op, unsigned outer) {
-  int64_t count = 1;
-  for (auto [i, size] : llvm::enumerate(op.getStaticLoopRanges()))
-    if (i != outer && !ShapedType::isDynamic(size))
-      count = std::min<int64_t>(count * std::max<int64_t>(size, 1), int64_t(1) << 40);
-  return count;
+kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
+                                             ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
+  Builder b(context);
+  return kernel::StrategyAttr::get(context, b.getStringAttr(family), b.getDenseI64ArrayAttr(groups),
+                                   b.getDenseI64ArrayAttr(tiles), b.getDenseI64ArrayAttr(blocks), /*scratch=*/0,
+                                   b.getStringAttr(reason));
 }
 
 namespace {
 struct Configure : public optc::impl::ConfigureBase<Configure> {
+  using ConfigureBase::ConfigureBase;
   void runOnOperation() override {
-    Builder b(&getContext());
+    configure::Machine machine{vectorBits, vectorRegisters, l2Bytes};
     getOperation()->walk([&](kernel::DispatchOp dispatch) {
-      int64_t tile = 0, work = 0;
-      StringRef family = "loops", reason = "sequential loops";
-      for (Operation &op : dispatch.getBody().front().without_terminator()) {
-        auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-        if (!linalgOp)
-          continue;
-        std::optional<unsigned> outer = outerLoop(linalgOp);
-        if (!outer) {
-          work = 0;
-          reason = "no parallel loop over the first dimension of the result";
-          break;
-        }
-        work = std::max(work, iterationsPerStep(linalgOp, *outer));
-        reason = "tiles along the first dimension of the result";
-      }
-      if (work > 0)
-        tile = std::max<int64_t>(1, kTileIterations / work);
-      dispatch.setStrategyAttr(
-          kernel::StrategyAttr::get(&getContext(), b.getStringAttr(family), tile, 0, b.getStringAttr(reason)));
+      kernel::StrategyAttr strategy;
+      std::string declined;
+      if (optLevel >= 1)
+        for (configure::ChooseFn choose : kFamilies)
+          if (!strategy)
+            strategy = choose(dispatch, machine, declined);
+      if (!strategy)
+        strategy = configure::chooseLoops(dispatch, machine, declined);
+      dispatch.setStrategyAttr(strategy);
     });
   }
 };

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/LoopNest.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -42,37 +43,79 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
   return dims;
 }
 
-static void formDispatch(linalg::LinalgOp root) {
-  OpBuilder b(root);
-  Location loc = root.getLoc();
+/// Root and elementwise consumers, each the only user of the one before.
+using Group = SmallVector<linalg::LinalgOp>;
+
+/// The consumers that a product computes on its accumulators.
+static void growEpilogue(Group &group) {
+  auto root = dyn_cast<linalg::GenericOp>(group.front().getOperation());
+  if (!root)
+    return;
+  FailureOr<kernel::Contraction> product = kernel::matchContraction(root);
+  if (failed(product))
+    return;
+  for (Operation *last = root; last->hasOneUse();) {
+    auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
+    if (!consumer || consumer->getBlock() != root->getBlock() ||
+        failed(kernel::matchEpilogue(*product, consumer, last->getResult(0))))
+      return;
+    group.push_back(cast<linalg::LinalgOp>(consumer.getOperation()));
+    last = consumer;
+  }
+}
+
+static void formDispatch(const Group &group) {
+  linalg::LinalgOp last = group.back();
+  OpBuilder b(last);
+  Location loc = last.getLoc();
   SmallVector<Value> dims;
-  for (Value init : root.getDpsInits())
+  for (Value init : last.getDpsInits())
     llvm::append_range(dims, dynamicDimsOf(b, loc, init));
-  auto dispatch = kernel::DispatchOp::create(b, loc, labelOf(root), root->getResultTypes(), dims);
+  std::string label = labelOf(group.front()).str();
+  for (linalg::LinalgOp op : ArrayRef(group).drop_front())
+    label += ("_" + labelOf(op)).str();
+  if (group.size() > 1)
+    loc = b.getFusedLoc(llvm::map_to_vector(group, [](linalg::LinalgOp op) { return op.getLoc(); }));
+  auto dispatch = kernel::DispatchOp::create(b, loc, label, last->getResultTypes(), dims);
   Block &body = dispatch.getBody().front();
   b.setInsertionPointToEnd(&body);
-  IRMapping map;
-  for (auto [init, dest] : llvm::zip(root.getDpsInits(), body.getArguments())) {
-    Value start = dest;
-    if (auto fill = init.getDefiningOp<linalg::FillOp>())
-      start = linalg::FillOp::create(b, loc, fill.getInputs(), ValueRange{dest}).getResult(0);
-    else if (!init.getDefiningOp<tensor::EmptyOp>())
-      start = linalg::CopyOp::create(b, loc, ValueRange{init}, ValueRange{dest}).getResult(0);
-    // Only as the init: the same tensor may be read as an input, too.
-    map.map(init, start);
+  IRMapping inner; // results of the group's ops
+  for (linalg::LinalgOp op : group) {
+    // What an op starts from: the last one from the destinations, the others from temporaries.
+    IRMapping starts;
+    for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
+      auto fill = init.getDefiningOp<linalg::FillOp>();
+      Value from = fill ? fill.getDpsInits()[0] : init;
+      Value dest = op == last                              ? Value(body.getArgument(i))
+                   : from.getDefiningOp<tensor::EmptyOp>() ? b.clone(*from.getDefiningOp())->getResult(0)
+                                                           : Value();
+      assert(dest && "an inner op of a group starts from an empty tensor");
+      if (fill)
+        dest = linalg::FillOp::create(b, op.getLoc(), fill.getInputs(), ValueRange{dest}).getResult(0);
+      else if (!init.getDefiningOp<tensor::EmptyOp>())
+        dest = linalg::CopyOp::create(b, op.getLoc(), ValueRange{init}, ValueRange{dest}).getResult(0);
+      // Only as the init: the same tensor may be read as an input, too.
+      starts.map(init, dest);
+    }
+    Operation *copy = b.clone(*op);
+    for (OpOperand &operand : copy->getOpOperands())
+      operand.set(cast<linalg::LinalgOp>(copy).isDpsInit(&operand) ? starts.lookup(operand.get())
+                                                                   : inner.lookupOrDefault(operand.get()));
+    copy->removeAttr("optc.label");
+    inner.map(op->getResults(), copy->getResults());
   }
-  Operation *copy = b.clone(*root);
-  for (OpOperand &operand : copy->getOpOperands())
-    if (cast<linalg::LinalgOp>(copy).isDpsInit(&operand))
-      operand.set(map.lookup(operand.get()));
-  copy->removeAttr("optc.label");
-  kernel::YieldOp::create(b, loc, copy->getResults());
-  root->replaceAllUsesWith(dispatch);
-  root->erase();
+  SmallVector<Value> results;
+  for (Value result : last->getResults())
+    results.push_back(inner.lookup(result));
+  kernel::YieldOp::create(b, loc, results);
+  last->replaceAllUsesWith(dispatch);
+  for (linalg::LinalgOp op : llvm::reverse(group))
+    op->erase();
 }
 
 namespace {
 struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
+  using FormDispatchesBase::FormDispatchesBase;
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> roots;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -83,12 +126,28 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
         roots.push_back(linalgOp);
       return WalkResult::advance();
     });
+    // Products take their consumers before those become roots of their own.
+    SmallVector<Group> groups;
+    DenseSet<Operation *> taken;
+    for (linalg::LinalgOp root : roots) {
+      if (taken.contains(root))
+        continue;
+      Group group{root};
+      if (optLevel >= 1)
+        growEpilogue(group);
+      epilogues += group.size() - 1;
+      for (linalg::LinalgOp op : group)
+        taken.insert(op);
+      groups.push_back(std::move(group));
+    }
     // Users before producers, so that a fill which all users pulled in is dead when its turn comes.
-    for (linalg::LinalgOp root : llvm::reverse(roots)) {
-      if (root->use_empty())
-        root->erase();
+    for (const Group &group : llvm::reverse(groups)) {
+      linalg::LinalgOp last = group.back();
+      if (last->use_empty())
+        for (linalg::LinalgOp op : llvm::reverse(group))
+          op->erase();
       else
-        formDispatch(root);
+        formDispatch(group);
     }
     getOperation()->walk([](tensor::EmptyOp op) {
       if (op->use_empty())

@@ -41,7 +41,7 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
       kernel.scalars.push_back(value);
   }
   if (auto strategy = dispatch.getStrategyAttr()) {
-    kernel.tile = strategy.getTile();
+    kernel.groups = kernel::tileGroups(strategy);
     kernel.scratch = strategy.getScratch();
   }
 
@@ -61,9 +61,8 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
   auto func = func::FuncOp::create(loc, "kernel", b.getFunctionType(args, {}));
   func.setPrivate();
   func->setAttr("kernel.entry", b.getI64IntegerAttr(tensors.size()));
-  func->setAttr("kernel.tile", b.getI64IntegerAttr(kernel.tile));
   if (auto strategy = dispatch.getStrategyAttr())
-    func->setAttr("kernel.family", strategy.getFamily());
+    func->setAttr("kernel.strategy", strategy);
   for (size_t i = 0; i < tensors.size(); ++i) {
     func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (i < numInputs)

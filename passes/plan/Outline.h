@@ -2,7 +2,7 @@
 #ifndef OPTC_PASSES_PLAN_OUTLINE_H
 #define OPTC_PASSES_PLAN_OUTLINE_H
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/Strategy.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace optc {
@@ -12,7 +12,7 @@ struct OutlinedKernel {
   mlir::FlatSymbolRefAttr symbol;
   llvm::SmallVector<mlir::Value> inputs;  ///< captured tensors
   llvm::SmallVector<mlir::Value> scalars; ///< captured index, integer and float values
-  int64_t tile = 0;                       ///< iterations of the outermost loop per tile; 0: one tile
+  llvm::SmallVector<kernel::TileGroup> groups; ///< what tiles are cut from
   int64_t scratch = 0;                    ///< bytes per worker
 };
 

@@ -152,6 +152,17 @@ unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots,
 // Ops
 //===----------------------------------------------------------------------===//
 
+Value Planner::numTiles(Location loc, ArrayRef<Value> dims, ArrayRef<kernel::TileGroup> groups) {
+  Value tiles = constIndex(1);
+  for (const kernel::TileGroup &group : groups) {
+    Value extent = constIndex(1);
+    for (Value dim : dims.slice(group.firstDim, group.numDims))
+      extent = mul(loc, extent, dim);
+    tiles = mul(loc, tiles, arith::CeilDivUIOp::create(b, loc, extent, constIndex(group.tile)));
+  }
+  return tiles;
+}
+
 LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   Location loc = op.getLoc();
   ++numDispatches;
@@ -184,14 +195,12 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
     }
     ptrs.push_back(made.ptr);
     llvm::append_range(sizes, own);
-    if (!tiles && kernel.tile > 0 && !dims.empty())
-      tiles = arith::CeilDivUIOp::create(b, loc, dims[0], constIndex(kernel.tile));
+    if (!tiles)
+      tiles = numTiles(loc, dims, kernel.groups);
     buffers[result] = std::move(made);
   }
   for (Value scalar : kernel.scalars)
     sizes.push_back(scalars.lookupOrDefault(scalar));
-  if (!tiles)
-    tiles = constIndex(1);
   kernel::LaunchOp::create(b, loc, kernel.symbol, tiles, ptrs, sizes, b.getI64IntegerAttr(kernel.scratch));
   return success();
 }
@@ -236,17 +245,19 @@ LogicalResult Planner::convertConstant(arith::ConstantOp op) {
   auto value = dyn_cast<ElementsAttr>(op.getValue());
   if (!value)
     return op.emitOpError("is a tensor constant without elements");
-  placeConstant(op.getResult(), value);
+  // Only what somebody reads as it is: a constant that is packed has no other home.
+  if (!llvm::all_of(op->getUsers(), [](Operation *user) { return isa<kernel::PackOp>(user); }))
+    placeConstant(op.getResult(), value);
   return success();
 }
 
-void Planner::placeConstant(Value result, ElementsAttr value) {
+void Planner::placeConstant(Value result, ElementsAttr value, kernel::PackingAttr packing) {
   auto type = cast<RankedTensorType>(result.getType());
   if (type.getNumElements() == 0) { // has no bytes and is never read
     buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}, true};
     return;
   }
-  auto [it, isNew] = weights.insert({value, weightBytes});
+  auto [it, isNew] = weights.insert({{value, packing}, weightBytes});
   if (isNew)
     weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()),
                                 ArenaPlanner::kAlignment);
@@ -306,6 +317,14 @@ LogicalResult Planner::convert(Operation &op) {
       .Case([&](kernel::AbsentOp) { return success(); })
       .Case([&](kernel::PackedConstantOp o) {
         placeConstant(o.getResult(), o.getValue());
+        return success();
+      })
+      .Case([&](kernel::PackOp o) -> LogicalResult {
+        auto constant = o.getSource().getDefiningOp<arith::ConstantOp>();
+        auto value = constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
+        if (!value)
+          return o.emitOpError("packs a value that is not a constant");
+        placeConstant(o.getResult(), value, o.getPacking());
         return success();
       })
       .Case([&](kernel::CheckOp o) {
@@ -442,8 +461,9 @@ LogicalResult Planner::run() {
                          main.getArgumentTypes()));
   host->setAttr("kernel.outputs", describe([&](unsigned i) { return main.getResultAttrs(i); }, main.getResultTypes()));
   b.setInsertionPointToEnd(module.getBody());
-  for (auto &[value, offset] : weights)
-    kernel::WeightOp::create(b, loc, offset, cast<ElementsAttr>(value));
+  for (auto &[constant, offset] : weights)
+    kernel::WeightOp::create(b, loc, offset, cast<ElementsAttr>(constant.first),
+                             cast_or_null<kernel::PackingAttr>(constant.second));
   main.erase();
   return success();
 }

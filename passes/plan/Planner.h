@@ -57,9 +57,13 @@ private:
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult convert(mlir::Operation &op);
   mlir::LogicalResult convertDispatch(kernel::DispatchOp op);
+  /// How many tiles the groups make of a result with sizes `dims`.
+  mlir::Value numTiles(mlir::Location loc, llvm::ArrayRef<mlir::Value> dims,
+                       llvm::ArrayRef<kernel::TileGroup> groups);
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
-  void placeConstant(mlir::Value result, mlir::ElementsAttr value);
+  /// Places a constant, in panels when `packing` is given, once for all that read the same.
+  void placeConstant(mlir::Value result, mlir::ElementsAttr value, kernel::PackingAttr packing = {});
   mlir::LogicalResult convertIf(mlir::scf::IfOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
   mlir::LogicalResult convertWhile(mlir::scf::WhileOp op);
@@ -82,7 +86,7 @@ private:
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors; ///< of !kernel.value values and of library results
   llvm::DenseMap<mlir::Value, int> directOutputs;       ///< values that are computed straight into an output
-  llvm::MapVector<mlir::Attribute, int64_t> weights;
+  llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, int64_t> weights; ///< value and packing to offset
   int64_t weightBytes = 0;
   int64_t position = 0;
   mlir::func::FuncOp host;

@@ -24,6 +24,6 @@ func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
   return %z : i32
 }
 func.func private @k(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr, %c: !llvm.ptr, %n: index, %first: index, %last: index)
-    attributes {kernel.entry = 3 : i64, kernel.tile = 0 : i64} {
+    attributes {kernel.entry = 3 : i64} {
   return
 }

@@ -12,7 +12,7 @@
 // CHECK-NOT: memref.copy
 // CHECK: return
 func.func private @matmul(%a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr, %first: index, %last: index)
-    attributes {kernel.entry = 3 : i64, kernel.tile = 2 : i64} {
+    attributes {kernel.entry = 3 : i64, kernel.strategy = #kernel.strategy<family = "loops", groups = [1], tiles = [2], blocks = [], scratch = 0, reason = "">} {
   %0 = kernel.bind %a[] : memref<4x8xf32>
   %1 = bufferization.to_tensor %0 restrict : memref<4x8xf32> to tensor<4x8xf32>
   %2 = kernel.bind %b[] : memref<8x16xf32>
@@ -28,7 +28,7 @@ func.func private @matmul(%a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr, %first: i
 
 // Negative: a large temporary has no place.
 func.func private @temporary(%c: !llvm.ptr, %first: index, %last: index)
-    attributes {kernel.entry = 1 : i64, kernel.tile = 0 : i64} {
+    attributes {kernel.entry = 1 : i64} {
   %4 = kernel.bind %c[] : memref<f32>
   %c0 = arith.constant 0 : index
   %z = arith.constant 1.0 : f32

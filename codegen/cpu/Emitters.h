@@ -1,0 +1,24 @@
+//===- Emitters.h - the families of kernel emitters -------------*- C++ -*-===//
+//
+// `configure` names a family in a dispatch's strategy; the family's emitter turns the outlined kernel into loops over
+// its buffers. A family reads nothing but the kernel and its strategy.
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_CODEGEN_CPU_EMITTERS_H
+#define OPTC_CODEGEN_CPU_EMITTERS_H
+#include "optc/codegen/cpu/KernelBody.h"
+
+namespace optc::cpu {
+
+struct EmitOptions {
+  int optLevel = 3;
+  /// Products may be contracted with the additions behind them.
+  bool contract = true;
+};
+
+/// Everything, slowly at worst: bufferization and plain loops, which LLVM vectorises where it can.
+mlir::LogicalResult emitLoops(mlir::func::FuncOp func, const EmitOptions &options);
+/// Products of matrices and convolutions with register tiles.
+mlir::LogicalResult emitGemm(KernelBody &body, const EmitOptions &options);
+
+} // namespace optc::cpu
+#endif

@@ -1,0 +1,489 @@
+//===- Gemm.cpp - matrix products and convolutions ------------------------===//
+//
+// One micro-kernel for GEMM, batched GEMM, 1x1 and k x k convolutions (implicit im2col): a register tile of MR rows and
+// a few vectors, whose rows are base offsets into `a`, whatever the loops behind them are. Elementwise consumers are
+// cloned onto the accumulators before they are stored (the epilogue).
+//
+//   for tile: for columns of b in the tile: for rows in the tile, MR at a time:
+//     acc = 0
+//     for k...: acc[r][v] += a[row r + k] * b[panel, k, v]      r = 0..MR-1
+//     c[r][v] = epilogue(acc[r][v], ...)
+//
+// The order of additions per element is that of the plain loops. Goto, van de Geijn: Anatomy of High-Performance Matrix
+// Multiplication (2008), without the packing of `a`.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/cpu/Emitters.h"
+#include "optc/codegen/cpu/VectorBody.h"
+
+using namespace mlir;
+using namespace optc;
+using namespace optc::cpu;
+using kernel::NestOperand;
+using kernel::SizeExpr;
+
+namespace {
+
+/// An elementwise op behind the product and its operands in the product's loops.
+struct Epilogue {
+  linalg::GenericOp op;
+  SmallVector<NestOperand> operands;
+};
+
+class GemmEmitter {
+public:
+  GemmEmitter(KernelBody &body, const EmitOptions &options)
+      : body(body), b(body.b), index(body.index), options(options), blocks(kernel::GemmBlocks::get(body.strategy)) {}
+
+  LogicalResult run();
+
+private:
+  /// Columns of the register tile: full vectors, or the last ones of the matrix.
+  struct Columns {
+    Value first;
+    SmallVector<Value> masks; ///< one per vector; null: all lanes
+  };
+  /// One loop over k: its size and how far it moves the operands.
+  struct KLoop {
+    Value size, aStride, bStride;
+  };
+
+  LogicalResult analyze();
+  void mergeK();
+  void emitTile(ArrayRef<KernelBody::TileRange> ranges);
+  void emitColumns(const Columns &columns);
+  void emitMicroTile(Value row, int64_t rows, const Columns &columns);
+  SmallVector<Value> emitK(size_t level, Value aOffset, Value bOffset, SmallVector<Value> acc);
+  SmallVector<Value> multiplyStep(Value aOffset, Value bOffset, SmallVector<Value> acc);
+  void storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns);
+
+  /// Elements from the start of the buffer to the outer loops' position.
+  Value outerOffset(const NestOperand &operand);
+  Value rowOffset(const NestOperand &operand, Value row);
+  Value columnOffset(const NestOperand &operand, Value column);
+  Value loadVector(Value buffer, Value offset, Value mask);
+  void storeVector(Value v, Value buffer, Value offset, Value mask);
+
+  KernelBody &body;
+  ImplicitLocOpBuilder &b;
+  IndexEmitter index;
+  const EmitOptions &options;
+  kernel::GemmBlocks blocks;
+
+  kernel::Contraction c;
+  SmallVector<Epilogue> epilogues;
+  kernel::PackedOp packed;
+  VectorType vectorType;
+  Value aBuffer, bBuffer;
+  SmallVector<KLoop> kLoops;
+  Value panelStride; ///< elements from one panel of packed b to the next
+
+  // Of the tile being emitted.
+  DenseMap<unsigned, Value> outerIndex; ///< by loop
+  Value rowBegin, rowCount;
+  int64_t rowTile = 1;
+  DenseMap<const NestOperand *, Value> outerOffsets;
+  // Of the register tile being emitted.
+  SmallVector<Value> rowBases, panelBases;
+  const Columns *current = nullptr;
+  DenseMap<std::pair<const NestOperand *, int64_t>, Value> sharedVectors;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Analysis
+//===----------------------------------------------------------------------===//
+
+LogicalResult GemmEmitter::analyze() {
+  linalg::GenericOp root;
+  Value result;
+  for (linalg::LinalgOp op : body.ops()) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic)
+      continue; // the fill that the product starts from
+    if (!root) {
+      std::string why;
+      FailureOr<kernel::Contraction> match = kernel::matchContraction(generic, &why);
+      if (failed(match))
+        return generic.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
+      c = std::move(*match);
+      root = generic;
+      result = generic.getResult(0);
+      continue;
+    }
+    std::string why;
+    FailureOr<SmallVector<NestOperand>> operands = kernel::matchEpilogue(c, generic, result, &why);
+    if (failed(operands))
+      return generic.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
+    epilogues.push_back({generic, std::move(*operands)});
+    result = generic.getResult(0);
+  }
+  if (!root)
+    return body.func.emitError("kernel '") << body.func.getName() << "' has no product for the gemm family";
+  vectorType = VectorType::get({blocks.lanes}, cast<ShapedType>(root.getResult(0).getType()).getElementType());
+  packed = c.operandB().tensor.getDefiningOp<kernel::PackedOp>();
+  aBuffer = body.flat(c.operandA().tensor);
+  bBuffer = body.flat(c.operandB().tensor);
+  return success();
+}
+
+/// Loops over k that are one loop for `a` (and for `b`, unless it is packed in this order anyway) become one.
+void GemmEmitter::mergeK() {
+  SmallVector<SmallVector<unsigned>> runs;
+  for (unsigned loop : c.k) {
+    if (!runs.empty()) {
+      SmallVector<unsigned> both = {runs.back().back(), loop};
+      if (c.nest.isFlat(c.operandA(), both) && (packed || c.nest.isFlat(c.operandB(), both))) {
+        runs.back().push_back(loop);
+        continue;
+      }
+    }
+    runs.push_back({loop});
+  }
+  Value inner = index.c(blocks.panelWidth()); // elements of a panel per step of k
+  for (const auto &run : llvm::reverse(runs)) {
+    KLoop loop;
+    loop.size = body.size(c.nest.sizeOf(run));
+    loop.aStride = body.size(c.operandA().strides[run.back()]);
+    loop.bStride = packed ? inner : body.size(c.operandB().strides[run.back()]);
+    inner = index.mul(inner, loop.size);
+    kLoops.insert(kLoops.begin(), loop);
+  }
+  panelStride = inner;
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+Value GemmEmitter::outerOffset(const NestOperand &operand) {
+  Value &known = outerOffsets[&operand];
+  if (known)
+    return known;
+  Value offset = index.c(0);
+  for (unsigned loop : c.outer)
+    if (operand.moves(loop))
+      offset = index.add(offset, index.mul(outerIndex[loop], body.size(operand.strides[loop])));
+  return known = offset;
+}
+
+Value GemmEmitter::rowOffset(const NestOperand &operand, Value row) {
+  if (c.m.empty())
+    return index.c(0);
+  if (c.nest.isFlat(operand, c.m))
+    return index.mul(row, body.size(operand.strides[c.m.back()]));
+  Value offset = index.c(0), rest = row;
+  for (unsigned loop : llvm::reverse(c.m)) {
+    bool outermost = loop == c.m.front();
+    Value size = body.size(c.nest.sizes[loop]);
+    Value at = outermost ? rest : index.rem(rest, size);
+    rest = outermost ? rest : index.div(rest, size);
+    if (operand.moves(loop))
+      offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
+  }
+  return offset;
+}
+
+Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
+  return c.n.empty() ? index.c(0) : index.mul(column, body.size(operand.strides[c.n.back()]));
+}
+
+Value GemmEmitter::loadVector(Value buffer, Value offset, Value mask) {
+  if (!mask)
+    return vector::LoadOp::create(b, vectorType, buffer, offset);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vectorType));
+  return vector::MaskedLoadOp::create(b, vectorType, buffer, offset, mask, zero);
+}
+
+void GemmEmitter::storeVector(Value v, Value buffer, Value offset, Value mask) {
+  if (mask)
+    vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
+  else
+    vector::StoreOp::create(b, v, buffer, offset);
+}
+
+//===----------------------------------------------------------------------===//
+// The micro-kernel
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, Value bOffset, SmallVector<Value> acc) {
+  int64_t vectors = current->masks.size();
+  SmallVector<Value> columns;
+  for (int64_t v = 0; v < vectors; ++v) {
+    Value at = index.add(index.add(panelBases[v], bOffset), index.c((v % blocks.vectors) * blocks.lanes));
+    columns.push_back(loadVector(bBuffer, at, packed ? Value() : current->masks[v]));
+  }
+  auto flags = options.contract ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
+  for (size_t r = 0; r < rowBases.size(); ++r) {
+    Value x = memref::LoadOp::create(b, aBuffer, index.add(rowBases[r], aOffset));
+    Value row = vector::BroadcastOp::create(b, vectorType, x);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Value &sum = acc[r * vectors + v];
+      sum = arith::AddFOp::create(b, sum, arith::MulFOp::create(b, row, columns[v], flags), flags);
+    }
+  }
+  return acc;
+}
+
+SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Value bOffset, SmallVector<Value> acc) {
+  if (level == kLoops.size())
+    return multiplyStep(aOffset, bOffset, std::move(acc));
+  const KLoop &k = kLoops[level];
+  auto loop = scf::ForOp::create(b, index.c(0), k.size, index.c(1), acc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  SmallVector<Value> next = emitK(level + 1, index.add(aOffset, index.mul(at, k.aStride)),
+                                  index.add(bOffset, index.mul(at, k.bStride)),
+                                  SmallVector<Value>(loop.getRegionIterArgs()));
+  scf::YieldOp::create(b, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns) {
+  for (auto [v, sum] : llvm::enumerate(acc)) {
+    Value value = sum, mask = columns.masks[v];
+    Value column = index.add(columns.first, index.c(v * blocks.lanes));
+    auto storeTo = [&](Value tensor, const NestOperand &walk) {
+      if (Value buffer = body.destination(tensor))
+        storeVector(value, buffer,
+                    index.add(index.add(outerOffset(walk), rowOffset(walk, row)), columnOffset(walk, column)), mask);
+    };
+    storeTo(c.nest.op.getResult(0), c.nest.result());
+    for (Epilogue &epilogue : epilogues) {
+      SmallVector<Value> args;
+      for (auto [i, operand] : llvm::enumerate(epilogue.op->getOpOperands())) {
+        const NestOperand &walk = epilogue.operands[i];
+        if (!epilogue.op.isDpsInput(&operand) || !epilogue.op.payloadUsesValueFromOperand(&operand)) {
+          args.push_back(value); // not read
+          continue;
+        }
+        if (operand.get() == (&epilogue == epilogues.begin() ? Value(c.nest.op.getResult(0))
+                                                             : Value((&epilogue - 1)->op.getResult(0)))) {
+          args.push_back(value);
+          continue;
+        }
+        bool sameForRows = llvm::none_of(c.m, [&](unsigned loop) { return walk.moves(loop); });
+        Value &shared = sharedVectors[{&walk, static_cast<int64_t>(v)}];
+        if (sameForRows && shared) {
+          args.push_back(shared);
+          continue;
+        }
+        Value buffer = body.flat(operand.get());
+        Value offset = index.add(outerOffset(walk), rowOffset(walk, row));
+        bool moves = llvm::any_of(c.n, [&](unsigned loop) { return walk.moves(loop); });
+        Type elem = cast<MemRefType>(buffer.getType()).getElementType();
+        Value loaded;
+        if (!moves) {
+          loaded = memref::LoadOp::create(b, buffer, offset);
+        } else {
+          auto type = VectorType::get({blocks.lanes}, elem);
+          offset = index.add(offset, columnOffset(walk, column));
+          if (mask)
+            loaded = vector::MaskedLoadOp::create(b, type, buffer, offset, mask,
+                                                  arith::ConstantOp::create(b, b.getZeroAttr(type)));
+          else
+            loaded = vector::LoadOp::create(b, type, buffer, offset);
+        }
+        shared = loaded = spread(b, loaded, blocks.lanes);
+        args.push_back(loaded);
+      }
+      value = cloneOnVectors(b, *epilogue.op.getBody(), args, blocks.lanes, [](unsigned) { return Value(); })[0];
+      storeTo(epilogue.op.getResult(0), epilogue.operands.back());
+    }
+  }
+}
+
+void GemmEmitter::emitMicroTile(Value row, int64_t rows, const Columns &columns) {
+  int64_t vectors = columns.masks.size();
+  current = &columns;
+  const NestOperand &x = c.operandA(), &y = c.operandB();
+  SmallVector<Value> rowIndex;
+  rowBases.clear();
+  panelBases.clear();
+  sharedVectors.clear();
+  for (int64_t r = 0; r < rows; ++r) {
+    rowIndex.push_back(index.add(row, index.c(r)));
+    rowBases.push_back(index.add(outerOffset(x), rowOffset(x, rowIndex.back())));
+  }
+  for (int64_t v = 0; v < vectors; ++v) {
+    if (!packed) {
+      // The vectors of a panel follow each other: multiplyStep adds the position inside of the panel.
+      Value column = index.add(columns.first, index.c(v / blocks.vectors * blocks.panelWidth()));
+      panelBases.push_back(index.add(outerOffset(y), columnOffset(y, column)));
+      continue;
+    }
+    Value panel = index.add(index.div(columns.first, index.c(blocks.panelWidth())), index.c(v / blocks.vectors));
+    panelBases.push_back(index.add(outerOffset(y), index.mul(panel, panelStride)));
+  }
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vectorType));
+  SmallVector<Value> acc(rows * vectors, zero);
+  acc = emitK(0, index.c(0), index.c(0), acc);
+  for (int64_t r = 0; r < rows; ++r)
+    storeRow(r, rowIndex[r], ArrayRef(acc).slice(r * vectors, vectors), columns);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows and columns of a tile
+//===----------------------------------------------------------------------===//
+
+/// All rows of the tile. What MR does not divide is left to the last two register tiles, which share their rows evenly:
+/// a low register tile takes nearly as long as a full one.
+void GemmEmitter::emitColumns(const Columns &columns) {
+  int64_t mr = blocks.rows;
+  auto micro = [&](Value row, int64_t rows) { emitMicroTile(row, rows, columns); };
+  auto loopOver = [&](Value count) {
+    auto loop = scf::ForOp::create(b, index.c(0), count, index.c(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    micro(index.add(rowBegin, index.mul(loop.getInductionVar(), index.c(mr))), mr);
+  };
+  auto tail = [&](Value row, int64_t rows) {
+    int64_t upper = rows > mr ? (rows + 1) / 2 : rows;
+    micro(row, upper);
+    if (rows > upper)
+      micro(index.add(row, index.c(upper)), rows - upper);
+  };
+  // Which remainders can occur.
+  SmallVector<int64_t> remainders;
+  std::optional<int64_t> count = getConstantIntValue(rowCount);
+  std::optional<int64_t> extent;
+  if (SizeExpr m = c.nest.sizeOf(c.m); m.isStatic())
+    extent = m.factor;
+  if (count)
+    remainders.push_back(*count % mr);
+  else if (extent)
+    remainders.append({rowTile % mr, (*extent % rowTile) % mr});
+  else
+    llvm::append_range(remainders, llvm::seq<int64_t>(0, mr));
+  llvm::sort(remainders);
+  remainders.erase(llvm::unique(remainders), remainders.end());
+
+  Value full = index.div(rowCount, index.c(mr));
+  if (remainders.size() == 1 && remainders.front() == 0)
+    return loopOver(full);
+  Value remainder = index.rem(rowCount, index.c(mr)), zero = index.c(0), one = index.c(1);
+  Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, remainder, zero);
+  Value hasFull = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, full, zero);
+  Value shared = b.createOrFold<arith::SelectOp>(b.createOrFold<arith::AndIOp>(hasRest, hasFull), one, zero);
+  Value loops = index.sub(full, shared);
+  loopOver(loops);
+  Value done = index.mul(loops, index.c(mr));
+  Value left = index.sub(rowCount, done), row = index.add(rowBegin, done);
+  SmallVector<int64_t> cases;
+  for (int64_t r : remainders)
+    if (r != 0) {
+      // Whether a full register tile comes before the remainder is known when the row count is.
+      if (!count || *count < mr)
+        cases.push_back(r);
+      if (!count || *count >= mr)
+        cases.push_back(mr + r);
+    }
+  if (count)
+    return tail(row, cases.front());
+  auto choice = scf::IndexSwitchOp::create(b, TypeRange(), left, cases, cases.size());
+  for (auto [region, rows] : llvm::zip(choice.getCaseRegions(), cases)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&region);
+    tail(row, rows);
+    scf::YieldOp::create(b);
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&choice.getDefaultRegion());
+  scf::YieldOp::create(b);
+}
+
+void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
+  outerIndex.clear();
+  outerOffsets.clear();
+  Value columnBegin = index.c(0), columnCount = body.size(c.nest.sizeOf(c.n));
+  rowBegin = index.c(0);
+  rowCount = index.c(1);
+  AffineMap outMap = c.nest.op.getIndexingMapsArray().back();
+  for (auto [group, range] : llvm::zip(kernel::tileGroups(body.strategy), ranges)) {
+    if (c.rows.count && group.firstDim == c.rows.first) {
+      rowBegin = range.begin;
+      rowCount = range.count;
+      rowTile = group.tile;
+    } else if (group.firstDim == c.columns.first) {
+      columnBegin = range.begin;
+      columnCount = range.count;
+    } else {
+      outerIndex[cast<AffineDimExpr>(outMap.getResult(group.firstDim)).getPosition()] = range.begin;
+    }
+  }
+  // Offsets of the outer loops are made here, where every register tile can use them.
+  for (const NestOperand &operand : c.nest.operands)
+    (void)outerOffset(operand);
+  if (packed) {
+    // Of packed b: its outer loops are the first dimensions of the panels.
+    auto shape = cast<RankedTensorType>(packed.getPanels().getType()).getShape();
+    Value offset = index.c(0);
+    for (unsigned loop : c.outer)
+      if (c.operandB().moves(loop))
+        offset = index.add(index.mul(offset, body.size(c.nest.sizes[loop])), outerIndex[loop]);
+    int64_t matrix = 1;
+    for (int64_t size : shape.take_back(3))
+      matrix *= size;
+    outerOffsets[&c.operandB()] = index.mul(offset, index.c(matrix));
+  }
+  for (Epilogue &epilogue : epilogues)
+    for (const NestOperand &operand : epilogue.operands)
+      (void)outerOffset(operand);
+
+  int64_t width = blocks.columns(), vectors = blocks.vectors * blocks.panels;
+  Value full = index.div(columnCount, index.c(width));
+  if (std::optional<int64_t> known = getConstantIntValue(full); !known || *known > 0) {
+    auto loop = scf::ForOp::create(b, index.c(0), full, index.c(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    emitColumns({index.add(columnBegin, index.mul(loop.getInductionVar(), index.c(width))),
+                 SmallVector<Value>(vectors, Value())});
+  }
+  SizeExpr n = c.nest.sizeOf(c.n);
+  if (n.isStatic() && n.factor % width == 0)
+    return;
+  Value done = index.mul(full, index.c(width)), rest = index.sub(columnCount, done);
+  auto emitRest = [&] {
+    Columns columns{index.add(columnBegin, done), {}};
+    auto maskType = VectorType::get({blocks.lanes}, b.getI1Type());
+    if (n.isStatic()) {
+      int64_t left = n.factor % width;
+      for (int64_t v = 0; v * blocks.lanes < left; ++v) {
+        int64_t inside = std::min(left - v * blocks.lanes, blocks.lanes);
+        columns.masks.push_back(inside == blocks.lanes
+                                    ? Value()
+                                    : vector::CreateMaskOp::create(b, maskType, index.c(inside)).getResult());
+      }
+    } else {
+      for (int64_t v = 0; v < vectors; ++v)
+        columns.masks.push_back(
+            vector::CreateMaskOp::create(b, maskType, index.sub(rest, index.c(v * blocks.lanes))));
+    }
+    emitColumns(columns);
+  };
+  if (getConstantIntValue(rest))
+    return emitRest();
+  Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rest, index.c(0));
+  auto branch = scf::IfOp::create(b, any, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  emitRest();
+}
+
+LogicalResult GemmEmitter::run() {
+  if (failed(analyze()))
+    return failure();
+  mergeK();
+  body.forTiles([&](ArrayRef<KernelBody::TileRange> ranges) { emitTile(ranges); });
+  body.finish();
+  return success();
+}
+
+LogicalResult optc::cpu::emitGemm(KernelBody &body, const EmitOptions &options) {
+  return GemmEmitter(body, options).run();
+}

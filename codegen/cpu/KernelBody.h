@@ -1,0 +1,66 @@
+//===- KernelBody.h - what an emitter works on ------------------*- C++ -*-===//
+//
+// An outlined kernel holds structured ops on tensors that are bound to raw buffers (passes/plan/Outline.cpp). An emitter
+// reads the ops, writes loops over the buffers, and drops the ops.
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_CODEGEN_CPU_KERNELBODY_H
+#define OPTC_CODEGEN_CPU_KERNELBODY_H
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/Strategy.h"
+
+namespace optc::cpu {
+
+/// Index arithmetic that folds constants.
+struct IndexEmitter {
+  mlir::ImplicitLocOpBuilder &b;
+
+  mlir::Value c(int64_t v) const;
+  mlir::Value add(mlir::Value x, mlir::Value y) const;
+  mlir::Value sub(mlir::Value x, mlir::Value y) const;
+  mlir::Value mul(mlir::Value x, mlir::Value y) const;
+  mlir::Value div(mlir::Value x, mlir::Value y) const; ///< of values that are not negative
+  mlir::Value rem(mlir::Value x, mlir::Value y) const;
+  mlir::Value min(mlir::Value x, mlir::Value y) const;
+};
+
+class KernelBody {
+public:
+  explicit KernelBody(mlir::func::FuncOp func);
+
+  mlir::func::FuncOp func;
+  mlir::ImplicitLocOpBuilder b; ///< at the place of the code to emit: before the return
+  IndexEmitter index{b};
+  kernel::StrategyAttr strategy;
+
+  /// The structured ops, in order.
+  llvm::ArrayRef<mlir::linalg::LinalgOp> ops() const { return structured; }
+  /// The buffer of a tensor as a flat memref; null for tensors without one (values between the structured ops).
+  mlir::Value flat(mlir::Value tensor);
+  /// The buffer that `tensor`, a result of a structured op, is written to at the end; null when it is not a result.
+  mlir::Value destination(mlir::Value tensor);
+  mlir::Value size(const kernel::SizeExpr &expr);
+
+  /// Calls `body` in a loop over the tiles that this call of the kernel has to do, with the first element and the number
+  /// of elements of every tile group.
+  struct TileRange {
+    mlir::Value begin, count;
+  };
+  void forTiles(llvm::function_ref<void(llvm::ArrayRef<TileRange>)> body);
+  /// Sizes of the dimensions of the first result.
+  llvm::ArrayRef<mlir::Value> resultSizes() const { return sizes; }
+
+  /// Drops the structured ops and everything that only they used.
+  void finish();
+
+private:
+  mlir::Value boundDim(mlir::Value tensor, unsigned dim);
+  llvm::SmallVector<mlir::linalg::LinalgOp> structured;
+  llvm::DenseMap<mlir::Value, mlir::Value> flats;
+  llvm::SmallVector<mlir::Value> sizes;
+};
+
+} // namespace optc::cpu
+#endif

@@ -1,0 +1,337 @@
+//===- LoopNest.cpp - a structured op as loops over flat buffers ----------===//
+#include "optc/dialects/kernel/LoopNest.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace optc::kernel;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+SizeExpr SizeExpr::operator*(const SizeExpr &other) const {
+  SizeExpr product(factor * other.factor);
+  if (product.factor == 0)
+    return product;
+  product.runtime = runtime;
+  llvm::append_range(product.runtime, other.runtime);
+  return product;
+}
+
+/// Equal products have equal factors in any order; there are few of them.
+bool SizeExpr::operator==(const SizeExpr &other) const {
+  return factor == other.factor && runtime.size() == other.runtime.size() &&
+         std::is_permutation(runtime.begin(), runtime.end(), other.runtime.begin());
+}
+
+SizeExpr LoopNest::sizeOf(ArrayRef<unsigned> loops) const {
+  SizeExpr size(1);
+  for (unsigned loop : loops)
+    size = size * sizes[loop];
+  return size;
+}
+
+bool LoopNest::isFlat(const NestOperand &operand, ArrayRef<unsigned> loops) const {
+  for (size_t i = 1; i < loops.size(); ++i)
+    if (!(operand.strides[loops[i - 1]] == operand.strides[loops[i]] * sizes[loops[i]]) && !sizes[loops[i - 1]].is(1))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// expr = the sum of coefficient * dim over `terms`, without an offset.
+static bool linearTerms(AffineExpr expr, int64_t scale, SmallVectorImpl<std::pair<unsigned, int64_t>> &terms) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    terms.push_back({dim.getPosition(), scale});
+    return true;
+  }
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() == 0;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return linearTerms(binary.getLHS(), scale, terms) && linearTerms(binary.getRHS(), scale, terms);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor &&
+         linearTerms(binary.getLHS(), scale * factor.getValue(), terms);
+}
+
+FailureOr<NestOperand> LoopNest::access(Value tensor, AffineMap map, ArrayRef<unsigned> loopOf) const {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type)
+    return failure();
+  NestOperand operand;
+  operand.tensor = tensor;
+  operand.strides.assign(numLoops(), SizeExpr(0));
+  SizeExpr stride(1);
+  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+    SmallVector<std::pair<unsigned, int64_t>> terms;
+    if (!linearTerms(map.getResult(i), 1, terms))
+      return failure();
+    for (auto [dim, coefficient] : terms) {
+      SizeExpr &have = operand.strides[loopOf[dim]];
+      SizeExpr step = stride * SizeExpr(coefficient);
+      if (have.is(0))
+        have = step;
+      else if (have.isStatic() && step.isStatic())
+        have.factor += step.factor;
+      else
+        return failure();
+    }
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(i));
+    if (!type.isDynamicDim(i))
+      stride = stride * SizeExpr(type.getDimSize(i));
+    else if (dim)
+      stride = stride * sizes[loopOf[dim.getPosition()]];
+    else
+      stride.runtime.push_back({tensor, static_cast<unsigned>(i)});
+    if (stride.factor == 0) // an empty tensor: no stride matters
+      stride = SizeExpr(1);
+  }
+  return operand;
+}
+
+FailureOr<LoopNest> optc::kernel::loopNestOf(linalg::GenericOp op) {
+  LoopNest nest;
+  nest.op = op;
+  nest.kinds = llvm::to_vector(op.getIteratorTypesArray());
+  unsigned loops = op.getNumLoops();
+  SmallVector<std::optional<SizeExpr>> sizes(loops);
+  // A constant wins over a symbol, and the first operand that names a size gives it.
+  for (bool wantStatic : {true, false})
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim || sizes[dim.getPosition()] || type.isDynamicDim(i) == wantStatic)
+          continue;
+        SizeExpr size(wantStatic ? type.getDimSize(i) : 1);
+        if (!wantStatic)
+          size.runtime.push_back({operand.get(), static_cast<unsigned>(i)});
+        sizes[dim.getPosition()] = size;
+      }
+    }
+  for (auto &size : sizes) {
+    if (!size)
+      return failure();
+    nest.sizes.push_back(*size);
+  }
+  SmallVector<unsigned> identity = llvm::to_vector(llvm::seq<unsigned>(0, loops));
+  for (OpOperand &operand : op->getOpOperands()) {
+    FailureOr<NestOperand> access = nest.access(operand.get(), op.getMatchingIndexingMap(&operand), identity);
+    if (failed(access))
+      return failure();
+    nest.operands.push_back(std::move(*access));
+  }
+  return nest;
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// yield acc + x * y of the two inputs, in any order.
+static bool isMultiplyAdd(linalg::GenericOp op) {
+  Block *body = op.getBody();
+  auto yield = cast<linalg::YieldOp>(body->getTerminator());
+  auto add = yield.getValues()[0].getDefiningOp<arith::AddFOp>();
+  if (!add || body->getOperations().size() != 3)
+    return false;
+  Value acc = body->getArgument(2);
+  if (add.getLhs() != acc && add.getRhs() != acc)
+    return false;
+  auto mul = (add.getLhs() == acc ? add.getRhs() : add.getLhs()).getDefiningOp<arith::MulFOp>();
+  if (!mul)
+    return false;
+  Value x = body->getArgument(0), y = body->getArgument(1);
+  return (mul.getLhs() == x && mul.getRhs() == y) || (mul.getLhs() == y && mul.getRhs() == x);
+}
+
+static bool startsAtZero(Value init) {
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+}
+
+FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
+  auto refuse = [&](StringRef reason) {
+    if (why)
+      *why = reason.str();
+    return failure();
+  };
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return refuse("not a product of two tensors");
+  Type elem = cast<ShapedType>(op.getDpsInits()[0].getType()).getElementType();
+  if (!elem.isF32() && !elem.isF64())
+    return refuse("not f32 or f64");
+  if (!isMultiplyAdd(op))
+    return refuse("does more than multiply and add");
+  if (!startsAtZero(op.getDpsInits()[0]))
+    return refuse("does not start at zero");
+  FailureOr<LoopNest> nest = loopNestOf(op);
+  if (failed(nest))
+    return refuse("an access is not a sum of loops");
+  Contraction c;
+  c.nest = std::move(*nest);
+  NestOperand &out = c.nest.result();
+
+  AffineMap outMap = op.getIndexingMapsArray().back();
+  SmallVector<unsigned> order; // parallel loops in the order of the result
+  for (AffineExpr expr : outMap.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      return refuse("the result is not indexed by loops");
+    order.push_back(dim.getPosition());
+  }
+  if (order.empty())
+    return refuse("the result is a scalar");
+  // Dimensions of size 1 belong to any run; the last other one says which operand the vectors come from.
+  auto inA = [&](unsigned loop) { return c.nest.operands[c.a].moves(loop); };
+  auto inB = [&](unsigned loop) { return c.nest.operands[c.b].moves(loop); };
+  auto isUnit = [&](unsigned loop) { return c.nest.sizes[loop].is(1); };
+  unsigned last = order.back();
+  for (unsigned loop : llvm::reverse(order))
+    if (!isUnit(loop)) {
+      last = loop;
+      break;
+    }
+  if (inA(last) && !inB(last))
+    std::swap(c.a, c.b);
+  if (!isUnit(last) && (!inB(last) || inA(last)))
+    return refuse("the last dimension of the result is not one of a matrix");
+  for (unsigned loop = 0; loop < c.nest.numLoops(); ++loop)
+    if (c.nest.isReduction(loop)) {
+      if (!isUnit(loop) && (!inA(loop) || !inB(loop)))
+        return refuse("a reduction runs over one operand only");
+      if (!isUnit(loop))
+        c.k.push_back(loop);
+    } else if (!llvm::is_contained(order, loop)) {
+      return refuse("a parallel loop does not appear in the result");
+    }
+  // n: the last run of the result that only b has.
+  size_t end = order.size();
+  auto takeRun = [&](size_t from, bool wantB) {
+    size_t begin = from;
+    while (begin > 0) {
+      unsigned loop = order[begin - 1];
+      bool fits = isUnit(loop) || (inB(loop) == wantB && inA(loop) != wantB);
+      if (!fits)
+        break;
+      --begin;
+    }
+    return begin;
+  };
+  size_t nBegin = takeRun(end, true);
+  // m: the largest run of those that only a has.
+  size_t mBegin = nBegin, mEnd = nBegin;
+  int64_t mSize = 0;
+  for (size_t i = nBegin; i > 0;) {
+    size_t begin = takeRun(i, false);
+    if (begin == i) {
+      --i;
+      continue;
+    }
+    int64_t size = 1;
+    for (size_t j = begin; j < i; ++j)
+      size *= std::max<int64_t>(c.nest.sizes[order[j]].valueOr(128), 1);
+    if (size > mSize) {
+      mBegin = begin;
+      mEnd = i;
+      mSize = size;
+    }
+    i = begin;
+  }
+  c.rows = {static_cast<unsigned>(mBegin), static_cast<unsigned>(mEnd - mBegin)};
+  c.columns = {static_cast<unsigned>(nBegin), static_cast<unsigned>(end - nBegin)};
+  for (auto [i, loop] : llvm::enumerate(order))
+    if (!isUnit(loop))
+      (i >= nBegin ? c.n : i >= mBegin && i < mEnd ? c.m : c.outer).push_back(loop);
+  if (!c.nest.isFlat(out, c.n))
+    return refuse("the columns of the result are not contiguous");
+  // a is read element by element: the order of k that moves it least per step comes last.
+  const NestOperand &a = c.operandA();
+  llvm::stable_sort(c.k, [&](unsigned x, unsigned y) {
+    return a.strides[x].valueOr(INT64_MAX / 2) > a.strides[y].valueOr(INT64_MAX / 2);
+  });
+  return c;
+}
+
+bool optc::kernel::isElementwiseBody(Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &op) {
+    return isa<arith::ConstantOp>(op) || (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
+                                          OpTrait::hasElementwiseMappableTraits(&op));
+  });
+}
+
+FailureOr<SmallVector<NestOperand>> optc::kernel::matchEpilogue(const Contraction &c, linalg::GenericOp epilogue,
+                                                                Value result, std::string *why) {
+  auto refuse = [&](StringRef reason) {
+    if (why)
+      *why = reason.str();
+    return failure();
+  };
+  auto outMap = c.nest.op.getIndexingMapsArray().back();
+  if (epilogue.getNumReductionLoops() != 0 || epilogue.getNumLoops() != outMap.getNumResults())
+    return refuse("has other loops than the result");
+  if (!isElementwiseBody(*epilogue.getBody()))
+    return refuse("does more than arithmetic on its elements");
+  OpOperand *read = nullptr;
+  for (OpOperand *input : epilogue.getDpsInputOperands())
+    if (input->get() == result)
+      read = input;
+  if (!read)
+    return refuse("does not read the result");
+  AffineMap readMap = epilogue.getMatchingIndexingMap(read);
+  if (!readMap.isPermutation())
+    return refuse("does not read the result element by element");
+  SmallVector<unsigned> loopOf(epilogue.getNumLoops());
+  for (auto [i, expr] : llvm::enumerate(readMap.getResults()))
+    loopOf[cast<AffineDimExpr>(expr).getPosition()] = cast<AffineDimExpr>(outMap.getResult(i)).getPosition();
+  SmallVector<NestOperand> operands;
+  for (OpOperand &operand : epilogue->getOpOperands()) {
+    AffineMap map = epilogue.getMatchingIndexingMap(&operand);
+    bool isInput = epilogue.isDpsInput(&operand);
+    if ((!isInput || operand.get() == result) && map != readMap)
+      return refuse("moves elements");
+    FailureOr<NestOperand> access = c.nest.access(operand.get(), map, loopOf);
+    if (failed(access))
+      return refuse("an access is not a sum of loops");
+    bool stays = llvm::none_of(c.n, [&](unsigned loop) { return access->moves(loop) && !c.nest.sizes[loop].is(1); });
+    bool runs = !c.n.empty() && c.nest.isFlat(*access, c.n) && access->strides[c.n.back()].is(1);
+    if (!stays && !runs)
+      return refuse("an operand is neither constant nor contiguous along the columns");
+    operands.push_back(std::move(*access));
+  }
+  return operands;
+}
+
+FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const Contraction &c, const NestOperand &operand,
+                                                          ArrayRef<unsigned> loops) {
+  auto operands = c.nest.op->getOpOperands();
+  unsigned number = &operand - c.nest.operands.begin();
+  AffineMap map = c.nest.op.getMatchingIndexingMap(&operands[number]);
+  SmallVector<int64_t> dims;
+  for (unsigned loop : loops) {
+    if (!operand.moves(loop))
+      continue;
+    std::optional<int64_t> found;
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      if (!expr.isFunctionOfDim(loop))
+        continue;
+      if (found || !isa<AffineDimExpr>(expr))
+        return failure();
+      found = i;
+    }
+    if (!found)
+      return failure();
+    dims.push_back(*found);
+  }
+  return dims;
+}

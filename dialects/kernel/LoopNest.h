@@ -1,0 +1,101 @@
+//===- LoopNest.h - a structured op as loops over flat buffers --*- C++ -*-===//
+//
+// What dispatch, configure and the emitters want to know of a linalg.generic: how far each operand moves, in elements of
+// its row-major buffer, when a loop takes a step. Sizes that only a run knows are symbols, equal where linalg says that
+// they are.
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_DIALECTS_KERNEL_LOOPNEST_H
+#define OPTC_DIALECTS_KERNEL_LOOPNEST_H
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace optc::kernel {
+
+/// Dimension `dim` of a tensor whose size only a run knows.
+struct RuntimeSize {
+  mlir::Value tensor;
+  unsigned dim;
+  bool operator==(const RuntimeSize &other) const { return tensor == other.tensor && dim == other.dim; }
+};
+
+/// A size or a stride: a constant times run-time sizes.
+struct SizeExpr {
+  int64_t factor = 1;
+  llvm::SmallVector<RuntimeSize, 2> runtime;
+
+  SizeExpr(int64_t factor = 1) : factor(factor) {}
+  bool isStatic() const { return runtime.empty(); }
+  bool is(int64_t v) const { return isStatic() && factor == v; }
+  SizeExpr operator*(const SizeExpr &other) const;
+  bool operator==(const SizeExpr &other) const;
+  /// The constant, or `fallback` for what only a run knows.
+  int64_t valueOr(int64_t fallback) const { return isStatic() ? factor : fallback; }
+};
+
+/// An operand of a nest: its tensor and the elements it moves by per loop (0: it stays).
+struct NestOperand {
+  mlir::Value tensor;
+  llvm::SmallVector<SizeExpr> strides;
+  bool moves(unsigned loop) const { return !strides[loop].is(0); }
+};
+
+struct LoopNest {
+  mutable mlir::linalg::GenericOp op; ///< a handle: reading it changes nothing
+  llvm::SmallVector<SizeExpr> sizes; ///< per loop
+  llvm::SmallVector<mlir::utils::IteratorType> kinds;
+  llvm::SmallVector<NestOperand> operands; ///< inputs, then results
+
+  unsigned numLoops() const { return sizes.size(); }
+  bool isReduction(unsigned loop) const { return kinds[loop] == mlir::utils::IteratorType::reduction; }
+  NestOperand &result(unsigned i = 0) { return operands[op.getNumDpsInputs() + i]; }
+  const NestOperand &result(unsigned i = 0) const { return operands[op.getNumDpsInputs() + i]; }
+  SizeExpr sizeOf(llvm::ArrayRef<unsigned> loops) const;
+
+  /// Whether the loops, outermost first, are one loop for this operand.
+  bool isFlat(const NestOperand &operand, llvm::ArrayRef<unsigned> loops) const;
+  /// Strides of a tensor that is read through `map` over the first `map.getNumDims()` loops given by `loopOf` (the
+  /// nest's loop for each dimension of the map). Fails on maps that are not sums of multiples of loops.
+  mlir::FailureOr<NestOperand> access(mlir::Value tensor, mlir::AffineMap map, llvm::ArrayRef<unsigned> loopOf) const;
+};
+
+/// Fails when a map is not a sum of multiples of loops without an offset.
+mlir::FailureOr<LoopNest> loopNestOf(mlir::linalg::GenericOp op);
+
+/// A sum of products: result[outer, m, n] += a[outer, m, k] * b[outer, k, n].
+struct Contraction {
+  LoopNest nest;
+  unsigned a = 0, b = 1; ///< operands; b is the one that moves along the result's last dimension
+  /// Consecutive dimensions of the result.
+  struct Run {
+    unsigned first = 0, count = 0;
+  };
+  /// The rows (only a moves; may be empty) and the columns (only b moves; the last dimensions).
+  Run rows, columns;
+  /// Loops of more than one step, each list outermost first: those of `rows` and `columns`, all other parallel ones,
+  /// and the reductions in the order of a's stride.
+  llvm::SmallVector<unsigned> m, n, outer, k;
+
+  const NestOperand &operandA() const { return nest.operands[a]; }
+  const NestOperand &operandB() const { return nest.operands[b]; }
+};
+
+/// Matches a product of two floating-point tensors of the element type of the result, accumulated from zero.
+/// `why` gets the reason of a refusal.
+mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
+
+/// Whether every op of a body works element by element on vectors, too: arith, math and constants; nothing that reads
+/// memory or asks where it is.
+bool isElementwiseBody(mlir::Block &body);
+
+/// How an elementwise consumer of a contraction's result walks: its operands in the loops of the contraction. Fails when
+/// it does not read the result at the very element that it writes, or an operand neither stays nor moves by one element
+/// along n (vectors could not read it).
+mlir::FailureOr<llvm::SmallVector<NestOperand>> matchEpilogue(const Contraction &c, mlir::linalg::GenericOp epilogue,
+                                                              mlir::Value result, std::string *why = nullptr);
+
+/// The dimension of b's tensor that each loop walks, for packing; fails when a dimension is walked by no loop or by
+/// more than one.
+mlir::FailureOr<llvm::SmallVector<int64_t>> dimsOfLoops(const Contraction &c, const NestOperand &operand,
+                                                        llvm::ArrayRef<unsigned> loops);
+
+} // namespace optc::kernel
+#endif
