@@ -237,9 +237,9 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Value bOffset
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
-  SmallVector<Value> next = emitK(level + 1, index.add(aOffset, index.mul(at, k.aStride)),
-                                  index.add(bOffset, index.mul(at, k.bStride)),
-                                  SmallVector<Value>(loop.getRegionIterArgs()));
+  SmallVector<Value> next =
+      emitK(level + 1, index.add(aOffset, index.mul(at, k.aStride)), index.add(bOffset, index.mul(at, k.bStride)),
+            SmallVector<Value>(loop.getRegionIterArgs()));
   scf::YieldOp::create(b, next);
   return SmallVector<Value>(loop.getResults());
 }
@@ -455,14 +455,12 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
       int64_t left = n.factor % width;
       for (int64_t v = 0; v * blocks.lanes < left; ++v) {
         int64_t inside = std::min(left - v * blocks.lanes, blocks.lanes);
-        columns.masks.push_back(inside == blocks.lanes
-                                    ? Value()
-                                    : vector::CreateMaskOp::create(b, maskType, index.c(inside)).getResult());
+        columns.masks.push_back(
+            inside == blocks.lanes ? Value() : vector::CreateMaskOp::create(b, maskType, index.c(inside)).getResult());
       }
     } else {
       for (int64_t v = 0; v < vectors; ++v)
-        columns.masks.push_back(
-            vector::CreateMaskOp::create(b, maskType, index.sub(rest, index.c(v * blocks.lanes))));
+        columns.masks.push_back(vector::CreateMaskOp::create(b, maskType, index.sub(rest, index.c(v * blocks.lanes))));
     }
     emitColumns(columns);
   };

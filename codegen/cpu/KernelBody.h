@@ -1,7 +1,7 @@
 //===- KernelBody.h - what an emitter works on ------------------*- C++ -*-===//
 //
-// An outlined kernel holds structured ops on tensors that are bound to raw buffers (passes/plan/Outline.cpp). An emitter
-// reads the ops, writes loops over the buffers, and drops the ops.
+// An outlined kernel holds structured ops on tensors that are bound to raw buffers (passes/plan/Outline.cpp). An
+// emitter reads the ops, writes loops over the buffers, and drops the ops.
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_CODEGEN_CPU_KERNELBODY_H
 #define OPTC_CODEGEN_CPU_KERNELBODY_H
@@ -43,8 +43,8 @@ public:
   mlir::Value destination(mlir::Value tensor);
   mlir::Value size(const kernel::SizeExpr &expr);
 
-  /// Calls `body` in a loop over the tiles that this call of the kernel has to do, with the first element and the number
-  /// of elements of every tile group.
+  /// Calls `body` in a loop over the tiles that this call of the kernel has to do, with the first element and the
+  /// number of elements of every tile group.
   struct TileRange {
     mlir::Value begin, count;
   };

@@ -6,8 +6,8 @@
 
 namespace optc::cpu {
 
-/// Clones a body (kernel::isElementwiseBody, or with linalg.index) with one vector of `lanes` elements per argument (scalars are spread). `indexOf` gives linalg.index
-/// of a loop as a vector of index. Returns the yielded vectors.
+/// Clones a body (kernel::isElementwiseBody, or with linalg.index) with one vector of `lanes` elements per argument
+/// (scalars are spread). `indexOf` gives linalg.index of a loop as a vector of index. Returns the yielded vectors.
 llvm::SmallVector<mlir::Value> cloneOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Block &body, mlir::ValueRange args,
                                               int64_t lanes, llvm::function_ref<mlir::Value(unsigned loop)> indexOf);
 

@@ -124,7 +124,8 @@ static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, Pack
     return true;
   };
   if (packing.getLanes() < 1 || !take(packing.getOuter(), [&](int64_t size) { shape.push_back(size); }) ||
-      !take(packing.getN(), [&](int64_t size) { n *= size; }) || !take(packing.getK(), [&](int64_t size) { k *= size; }))
+      !take(packing.getN(), [&](int64_t size) { n *= size; }) ||
+      !take(packing.getK(), [&](int64_t size) { k *= size; }))
     return failure();
   for (int64_t i = 0; i < source.getRank(); ++i)
     if (!seen[i] && source.getDimSize(i) != 1)

@@ -265,8 +265,8 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
 
 bool optc::kernel::isElementwiseBody(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    return isa<arith::ConstantOp>(op) || (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
-                                          OpTrait::hasElementwiseMappableTraits(&op));
+    return isa<arith::ConstantOp>(op) ||
+           (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && OpTrait::hasElementwiseMappableTraits(&op));
   });
 }
 

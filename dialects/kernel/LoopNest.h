@@ -1,8 +1,8 @@
 //===- LoopNest.h - a structured op as loops over flat buffers --*- C++ -*-===//
 //
-// What dispatch, configure and the emitters want to know of a linalg.generic: how far each operand moves, in elements of
-// its row-major buffer, when a loop takes a step. Sizes that only a run knows are symbols, equal where linalg says that
-// they are.
+// What dispatch, configure and the emitters want to know of a linalg.generic: how far each operand moves, in elements
+// of its row-major buffer, when a loop takes a step. Sizes that only a run knows are symbols, equal where linalg says
+// that they are.
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_DIALECTS_KERNEL_LOOPNEST_H
 #define OPTC_DIALECTS_KERNEL_LOOPNEST_H
@@ -40,7 +40,7 @@ struct NestOperand {
 
 struct LoopNest {
   mutable mlir::linalg::GenericOp op; ///< a handle: reading it changes nothing
-  llvm::SmallVector<SizeExpr> sizes; ///< per loop
+  llvm::SmallVector<SizeExpr> sizes;  ///< per loop
   llvm::SmallVector<mlir::utils::IteratorType> kinds;
   llvm::SmallVector<NestOperand> operands; ///< inputs, then results
 
@@ -86,9 +86,9 @@ mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::s
 /// memory or asks where it is.
 bool isElementwiseBody(mlir::Block &body);
 
-/// How an elementwise consumer of a contraction's result walks: its operands in the loops of the contraction. Fails when
-/// it does not read the result at the very element that it writes, or an operand neither stays nor moves by one element
-/// along n (vectors could not read it).
+/// How an elementwise consumer of a contraction's result walks: its operands in the loops of the contraction. Fails
+/// when it does not read the result at the very element that it writes, or an operand neither stays nor moves by one
+/// element along n (vectors could not read it).
 mlir::FailureOr<llvm::SmallVector<NestOperand>> matchEpilogue(const Contraction &c, mlir::linalg::GenericOp epilogue,
                                                               mlir::Value result, std::string *why = nullptr);
 

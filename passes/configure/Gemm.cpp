@@ -39,7 +39,8 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
     // Few rows: several panels at once, so that sums do not wait for each other and more of b is on its way.
     blocks.rows = std::max<int64_t>(m.factor, 1);
     int64_t available = llvm::divideCeil(typical(c.nest.sizeOf(c.n)), blocks.panelWidth());
-    blocks.panels = std::clamp<int64_t>(accumulators / (blocks.rows * blocks.vectors), 1, std::min<int64_t>(6, available));
+    blocks.panels =
+        std::clamp<int64_t>(accumulators / (blocks.rows * blocks.vectors), 1, std::min<int64_t>(6, available));
   }
   return blocks;
 }
@@ -50,7 +51,8 @@ static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   auto constant = b.tensor.getDefiningOp<arith::ConstantOp>();
   if (!constant || !cast<RankedTensorType>(b.tensor.getType()).hasStaticShape())
     return {};
-  auto outer = kernel::dimsOfLoops(c, b, c.outer), n = kernel::dimsOfLoops(c, b, c.n), k = kernel::dimsOfLoops(c, b, c.k);
+  auto outer = kernel::dimsOfLoops(c, b, c.outer), n = kernel::dimsOfLoops(c, b, c.n),
+       k = kernel::dimsOfLoops(c, b, c.k);
   if (failed(outer) || failed(n) || failed(k))
     return {};
   Builder builder(c.nest.op.getContext());
@@ -71,7 +73,8 @@ static void packOperand(kernel::DispatchOp dispatch, const Contraction &c, kerne
   root->setOperand(c.b, packed);
 }
 
-/// Elements of a that a row of the product adds to what other rows read already: overlapping windows share most of them.
+/// Elements of a that a row of the product adds to what other rows read already: overlapping windows share most of
+/// them.
 static int64_t elementsPerRow(const Contraction &c) {
   int64_t k = typical(c.nest.sizeOf(c.k));
   auto type = cast<RankedTensorType>(c.operandA().tensor.getType());
@@ -129,7 +132,8 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   int64_t work = std::clamp(total / 8, kLeastTileWork, kMostTileWork);
   auto multiple = [](int64_t value, int64_t of) { return std::max(value / of, int64_t(1)) * of; };
   int64_t bytes = elem.getIntOrFloatBitWidth() / 8;
-  int64_t rows = multiple(std::min(machine.l2Bytes / 2 / (elementsPerRow(c) * bytes), m + blocks.rows - 1), blocks.rows);
+  int64_t rows =
+      multiple(std::min(machine.l2Bytes / 2 / (elementsPerRow(c) * bytes), m + blocks.rows - 1), blocks.rows);
   int64_t columns = multiple(work / (rows * k), blocks.columns());
   if (columns >= n)
     columns = multiple(n + blocks.columns() - 1, blocks.columns());

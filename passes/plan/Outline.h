@@ -10,10 +10,10 @@ namespace optc {
 /// What a launch passes: input buffers, then result buffers; the run-time sizes of those in order, then other scalars.
 struct OutlinedKernel {
   mlir::FlatSymbolRefAttr symbol;
-  llvm::SmallVector<mlir::Value> inputs;  ///< captured tensors
-  llvm::SmallVector<mlir::Value> scalars; ///< captured index, integer and float values
+  llvm::SmallVector<mlir::Value> inputs;       ///< captured tensors
+  llvm::SmallVector<mlir::Value> scalars;      ///< captured index, integer and float values
   llvm::SmallVector<kernel::TileGroup> groups; ///< what tiles are cut from
-  int64_t scratch = 0;                    ///< bytes per worker
+  int64_t scratch = 0;                         ///< bytes per worker
 };
 
 /// Makes kernels; dispatches that are equal up to names share one.

@@ -58,8 +58,7 @@ private:
   mlir::LogicalResult convert(mlir::Operation &op);
   mlir::LogicalResult convertDispatch(kernel::DispatchOp op);
   /// How many tiles the groups make of a result with sizes `dims`.
-  mlir::Value numTiles(mlir::Location loc, llvm::ArrayRef<mlir::Value> dims,
-                       llvm::ArrayRef<kernel::TileGroup> groups);
+  mlir::Value numTiles(mlir::Location loc, llvm::ArrayRef<mlir::Value> dims, llvm::ArrayRef<kernel::TileGroup> groups);
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
   /// Places a constant, in panels when `packing` is given, once for all that read the same.

@@ -3,7 +3,7 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
 // CHECK-LABEL: func.func @parallel
-// CHECK: kernel.dispatch "big"[] strategy <family = "loops", tile = 16, scratch = 0, reason = "tiles along the first dimension of the result">
+// CHECK: kernel.dispatch "big"[] strategy <family = "loops", groups = [1], tiles = [16], blocks = [], scratch = 0, reason = "tiles along the first dimension of the result">
 func.func @parallel(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   %0 = kernel.dispatch "big" [] -> tensor<64x1024xf32> {
   ^bb0(%d: tensor<64x1024xf32>):
@@ -15,8 +15,8 @@ func.func @parallel(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
 
 // Negative: a reduction to a scalar has no loop to cut; sequential loops are one tile.
 // CHECK-LABEL: func.func @whole
-// CHECK: kernel.dispatch "sum"[] strategy <family = "loops", tile = 0
-// CHECK: kernel.dispatch "scan"[] strategy <family = "loops", tile = 0, scratch = 0, reason = "sequential loops">
+// CHECK: kernel.dispatch "sum"[] strategy <family = "loops", groups = [], tiles = []
+// CHECK: kernel.dispatch "scan"[] strategy <family = "loops", groups = [], tiles = [], blocks = [], scratch = 0, reason = "sequential loops">
 func.func @whole(%x: tensor<8xf32>) -> (tensor<f32>, tensor<8xf32>) {
   %0 = kernel.dispatch "sum" [] -> tensor<f32> {
   ^bb0(%d: tensor<f32>):
