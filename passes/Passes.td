@@ -105,7 +105,7 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
     Option<"vectorRegisters", "vector-registers", "int64_t", "16", "number of vector registers">,
     Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">
   ];
-  let dependentDialects = ["::optc::kernel::KernelDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
 
 //===----------------------------------------------------------------------===//

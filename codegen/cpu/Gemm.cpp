@@ -404,6 +404,7 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
   rowBegin = index.c(0);
   rowCount = index.c(1);
   AffineMap outMap = c.nest.op.getIndexingMapsArray().back();
+  Value allColumns = columnCount;
   for (auto [group, range] : llvm::zip(kernel::tileGroups(body.strategy), ranges)) {
     if (c.rows.count && group.firstDim == c.rows.first) {
       rowBegin = range.begin;
@@ -421,15 +422,12 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
     (void)outerOffset(operand);
   if (packed) {
     // Of packed b: its outer loops are the first dimensions of the panels.
-    auto shape = cast<RankedTensorType>(packed.getPanels().getType()).getShape();
     Value offset = index.c(0);
     for (unsigned loop : c.outer)
       if (c.operandB().moves(loop))
         offset = index.add(index.mul(offset, body.size(c.nest.sizes[loop])), outerIndex[loop]);
-    int64_t matrix = 1;
-    for (int64_t size : shape.take_back(3))
-      matrix *= size;
-    outerOffsets[&c.operandB()] = index.mul(offset, index.c(matrix));
+    Value width = index.c(blocks.panelWidth()), rounded = index.add(allColumns, index.c(blocks.panelWidth() - 1));
+    outerOffsets[&c.operandB()] = index.mul(offset, index.mul(index.div(rounded, width), panelStride));
   }
   for (Epilogue &epilogue : epilogues)
     for (const NestOperand &operand : epilogue.operands)

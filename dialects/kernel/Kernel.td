@@ -84,8 +84,7 @@ def KernelPackingAttr : AttrDef<KernelDialect, "Packing"> {
   let summary = "a matrix operand in panels: [outer..., ceil(n / lanes), k, lanes]";
   let description = [{
     `outer`, `n` and `k` are dimensions of the source, each list flattened
-    row-major in the order given; dimensions of size 1 may be missing. The last
-    panel is filled up with zeros. The layout that a GEMM micro-kernel reads
+    row-major in the order given; dimensions of size 1 may be missing. The layout that a GEMM micro-kernel reads
     front to back (Goto, van de Geijn, 2008).
   }];
   let parameters = (ins "::mlir::DenseI64ArrayAttr":$outer, "::mlir::DenseI64ArrayAttr":$n,
@@ -165,7 +164,12 @@ def PackedConstantOp : KernelOp<"packed_constant", [Pure]> {
 }
 
 def PackOp : KernelOp<"pack", [Pure]> {
-  let summary = "the elements of a constant in panels, zeros where the last panel is not full";
+  let summary = "the elements of a tensor in panels";
+  let description = [{
+    Of a constant it is a recipe for the artifact's writer. Of other tensors it
+    is the body of a dispatch, whose last panel holds anything behind the last
+    column: sums in those lanes are never stored.
+  }];
   let arguments = (ins AnyRankedTensor:$source, KernelPackingAttr:$packing);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source $packing attr-dict `:` type($source) `to` type($result)";

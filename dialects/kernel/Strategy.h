@@ -6,7 +6,7 @@
 namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
-inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm";
+inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyPack = "pack";
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
@@ -27,6 +27,12 @@ struct GemmBlocks {
   int64_t columns() const { return panelWidth() * panels; }
   static GemmBlocks get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels}; }
+};
+
+/// Size of the pack family's inner code: elements of a vector register.
+struct PackBlocks {
+  int64_t lanes;
+  static PackBlocks get(StrategyAttr strategy) { return {strategy.getBlocks()[0]}; }
 };
 
 } // namespace optc::kernel

@@ -28,6 +28,8 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
   void runOnOperation() override {
     configure::Machine machine{vectorBits, vectorRegisters, l2Bytes};
     getOperation()->walk([&](kernel::DispatchOp dispatch) {
+      if (dispatch.getStrategyAttr()) // made by the strategy of another one
+        return;
       kernel::StrategyAttr strategy;
       std::string declined;
       if (optLevel >= 1)

@@ -4,6 +4,7 @@
 // b's panels stream by), the tile of columns from the work that one call should be worth.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/passes/configure/Strategies.h"
 
 using namespace mlir;
@@ -45,12 +46,11 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
   return blocks;
 }
 
-/// The panels that b is read in, when it is a constant.
+static bool isConstant(Value tensor) { return tensor.getDefiningOp<arith::ConstantOp>() != nullptr; }
+
+/// The panels that b can be read in; null when its dimensions are not those of loops.
 static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   const NestOperand &b = c.operandB();
-  auto constant = b.tensor.getDefiningOp<arith::ConstantOp>();
-  if (!constant || !cast<RankedTensorType>(b.tensor.getType()).hasStaticShape())
-    return {};
   auto outer = kernel::dimsOfLoops(c, b, c.outer), n = kernel::dimsOfLoops(c, b, c.n),
        k = kernel::dimsOfLoops(c, b, c.k);
   if (failed(outer) || failed(n) || failed(k))
@@ -61,13 +61,46 @@ static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   return kernel::packedType(cast<RankedTensorType>(b.tensor.getType()), packing) ? packing : kernel::PackingAttr();
 }
 
+/// A dispatch that packs `source` at run time.
+static Value packAtRunTime(OpBuilder &builder, Value source, kernel::PackingAttr packing, int64_t lanes) {
+  Location loc = source.getLoc();
+  RankedTensorType from = cast<RankedTensorType>(source.getType()), type = kernel::packedType(from, packing);
+  auto product = [&](ArrayRef<int64_t> dims) {
+    Value size = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (int64_t dim : dims)
+      size = builder.createOrFold<arith::MulIOp>(loc, size, builder.createOrFold<tensor::DimOp>(loc, source, dim));
+    return size;
+  };
+  SmallVector<Value> sizes;
+  size_t numOuter = packing.getOuter().size();
+  for (auto [i, dim] : llvm::enumerate(packing.getOuter().asArrayRef()))
+    if (type.isDynamicDim(i))
+      sizes.push_back(product(dim));
+  if (type.isDynamicDim(numOuter))
+    sizes.push_back(builder.createOrFold<arith::CeilDivUIOp>(
+        loc, product(packing.getN()), arith::ConstantIndexOp::create(builder, loc, packing.getLanes())));
+  if (type.isDynamicDim(numOuter + 1))
+    sizes.push_back(product(packing.getK()));
+  auto dispatch = kernel::DispatchOp::create(builder, loc, "pack", TypeRange(type), sizes);
+  SmallVector<int64_t> ones(numOuter + 1, 1);
+  dispatch.setStrategyAttr(configure::makeStrategy(builder.getContext(), kernel::kFamilyPack, ones, ones, {lanes},
+                                                   "panels for the product that reads them"));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&dispatch.getBody().front());
+  Value panels = kernel::PackOp::create(builder, loc, type, source, packing);
+  kernel::YieldOp::create(builder, loc, panels);
+  return dispatch.getResult(0);
+}
+
 /// Reads b through panels that are packed outside of the dispatch.
-static void packOperand(kernel::DispatchOp dispatch, const Contraction &c, kernel::PackingAttr packing) {
+static void packOperand(kernel::DispatchOp dispatch, const Contraction &c, kernel::PackingAttr packing, int64_t lanes) {
   OpBuilder builder(dispatch);
   linalg::GenericOp root = c.nest.op;
   Value source = c.operandB().tensor;
   Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
-  Value panels = kernel::PackOp::create(builder, source.getLoc(), type, source, packing);
+  Value panels = isConstant(source)
+                     ? kernel::PackOp::create(builder, source.getLoc(), type, source, packing).getResult()
+                     : packAtRunTime(builder, source, packing, lanes);
   builder.setInsertionPoint(root);
   Value packed = kernel::PackedOp::create(builder, source.getLoc(), source.getType(), panels, packing);
   root->setOperand(c.b, packed);
@@ -119,13 +152,16 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     }
   Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
   kernel::GemmBlocks blocks = blocksFor(c, elem, machine);
-  kernel::PackingAttr packing = packingFor(c, blocks.panelWidth());
   const NestOperand &b = c.operandB();
+  kernel::PackingAttr packing = packingFor(c, blocks.panelWidth());
+  bool constant = isConstant(b.tensor);
   bool direct = c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1));
+  if (!constant && direct)
+    packing = {};
   if (!packing && !direct)
-    return decline("the columns of the second operand are neither constant nor contiguous");
+    return decline("the columns of the second operand are neither contiguous nor dimensions of their own");
   if (packing)
-    packOperand(dispatch, c, packing);
+    packOperand(dispatch, c, packing, blocks.lanes);
 
   int64_t m = typical(c.nest.sizeOf(c.m)), n = typical(c.nest.sizeOf(c.n)), k = typical(c.nest.sizeOf(c.k));
   int64_t total = std::min(m * n, kWhole) * std::min(k, kWhole >> 10) * typical(c.nest.sizeOf(c.outer));
@@ -155,6 +191,8 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     }
     dim += groups.back();
   }
-  std::string reason = packing ? "product with a constant, packed in panels" : "product of two tensors";
+  StringRef reason = !packing   ? "product of two tensors"
+                     : constant ? "product with a constant, packed in panels"
+                                : "product of two tensors, the second packed in panels at run time";
   return makeStrategy(dispatch.getContext(), kernel::kFamilyGemm, groups, tiles, blocks.toArray(), reason);
 }

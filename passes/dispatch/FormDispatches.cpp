@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/onnx/Names.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -22,11 +23,12 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-/// The op that made the root's name in reports: the op kind unless the lowering left a label.
-static StringRef labelOf(Operation *op) {
+/// The name of an op in reports: the label that the lowering left, else (fused ops have none) the node it is from.
+static std::string labelOf(Operation *op) {
   if (auto label = op->getAttrOfType<StringAttr>("optc.label"))
-    return label.getValue();
-  return op->getName().stripDialect();
+    return label.getValue().str();
+  std::string node = onnx::nodeName(op->getLoc());
+  return node.empty() ? op->getName().stripDialect().str() : node;
 }
 
 /// Sizes of the dynamic dimensions of `init`, which is (a fill of) a tensor.empty or any other value.
@@ -71,9 +73,9 @@ static void formDispatch(const Group &group) {
   SmallVector<Value> dims;
   for (Value init : last.getDpsInits())
     llvm::append_range(dims, dynamicDimsOf(b, loc, init));
-  std::string label = labelOf(group.front()).str();
+  std::string label = labelOf(group.front());
   for (linalg::LinalgOp op : ArrayRef(group).drop_front())
-    label += ("_" + labelOf(op)).str();
+    label += "_" + labelOf(op);
   if (group.size() > 1)
     loc = b.getFusedLoc(llvm::map_to_vector(group, [](linalg::LinalgOp op) { return op.getLoc(); }));
   auto dispatch = kernel::DispatchOp::create(b, loc, label, last->getResultTypes(), dims);

@@ -105,18 +105,6 @@ Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lower
   SmallVector<Dim> batch(outDims.begin(), outDims.end() - (hasM + hasN));
   Batch left = alignBatch(l, a, aMatrix, batch), right = alignBatch(l, b, bMatrix, batch);
 
-  SmallVector<Dim> resultDims = outDims;
-  // One matrix on the right: all rows on the left are rows of one matrix.
-  if (right.axes.empty() && hasM && left.axes.size() == batch.size() && !batch.empty()) {
-    Dim rows = productOf(l, ArrayRef(left.input.dims).drop_back());
-    SmallVector<Dim> flat = {rows, left.input.dims.back()};
-    left = {{l.view(left.input.lowered, a.elem, flat), a.elem, flat}, {}};
-    batch.clear();
-    resultDims = {rows};
-    if (hasN)
-      resultDims.push_back(outDims.back());
-  }
-
   MLIRContext *ctx = l.b.getContext();
   unsigned loops = batch.size() + hasM + hasN + 1;
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, ctx); };
@@ -138,10 +126,9 @@ Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lower
                                  AffineMap::get(loops, 0, outExprs, ctx)};
   SmallVector<Iter> iterators(kLoop, Iter::parallel);
   iterators.push_back(Iter::reduction);
-  Value product = l.contract(label, {left.input, right.input}, maps, iterators, accElem, resultDims,
+  Value product = l.contract(label, {left.input, right.input}, maps, iterators, accElem, outDims,
                              ScalarOps{l.b, l.loc, accElem}.constantInt(0), multiplyAdd(a.elem, b.elem, accElem));
-  product = convertElements(l, product, accElem, outElem, resultDims);
-  return l.view(product, outElem, outDims);
+  return convertElements(l, product, accElem, outElem, outDims);
 }
 
 //===----------------------------------------------------------------------===//
