@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "optc/dialects/kernel/Kernel.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -103,22 +104,26 @@ FailureOr<LoopNest> optc::kernel::loopNestOf(linalg::GenericOp op) {
   nest.kinds = llvm::to_vector(op.getIteratorTypesArray());
   unsigned loops = op.getNumLoops();
   SmallVector<std::optional<SizeExpr>> sizes(loops);
-  // A constant wins over a symbol, and the first operand that names a size gives it.
-  for (bool wantStatic : {true, false})
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-      if (!type)
+  auto take = [&](OpOperand &operand, bool wantStatic) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      return;
+    for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || sizes[dim.getPosition()] || type.isDynamicDim(i) == wantStatic)
         continue;
-      for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (!dim || sizes[dim.getPosition()] || type.isDynamicDim(i) == wantStatic)
-          continue;
-        SizeExpr size(wantStatic ? type.getDimSize(i) : 1);
-        if (!wantStatic)
-          size.runtime.push_back({operand.get(), static_cast<unsigned>(i)});
-        sizes[dim.getPosition()] = size;
-      }
+      SizeExpr size(wantStatic ? type.getDimSize(i) : 1);
+      if (!wantStatic)
+        size.runtime.push_back({operand.get(), static_cast<unsigned>(i)});
+      sizes[dim.getPosition()] = size;
     }
+  };
+  // A constant wins over a symbol, and the first operand that names a size gives it; panels have other sizes.
+  for (OpOperand &operand : op->getOpOperands())
+    take(operand, /*wantStatic=*/true);
+  for (OpOperand &operand : op->getOpOperands())
+    if (!operand.get().getDefiningOp<PackedOp>())
+      take(operand, /*wantStatic=*/false);
   for (auto &size : sizes) {
     if (!size)
       return failure();

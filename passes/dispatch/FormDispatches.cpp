@@ -48,8 +48,8 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
 /// Root and elementwise consumers, each the only user of the one before.
 using Group = SmallVector<linalg::LinalgOp>;
 
-/// The consumers that a product computes on its accumulators.
-static void growEpilogue(Group &group) {
+/// The consumers that a product computes on its accumulators; an op that adds two products goes with the first.
+static void growEpilogue(Group &group, const DenseSet<Operation *> &taken) {
   auto root = dyn_cast<linalg::GenericOp>(group.front().getOperation());
   if (!root)
     return;
@@ -58,7 +58,7 @@ static void growEpilogue(Group &group) {
     return;
   for (Operation *last = root; last->hasOneUse();) {
     auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
-    if (!consumer || consumer->getBlock() != root->getBlock() ||
+    if (!consumer || taken.contains(consumer) || consumer->getBlock() != root->getBlock() ||
         failed(kernel::matchEpilogue(*product, consumer, last->getResult(0))))
       return;
     group.push_back(cast<linalg::LinalgOp>(consumer.getOperation()));
@@ -136,7 +136,7 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
         continue;
       Group group{root};
       if (optLevel >= 1)
-        growEpilogue(group);
+        growEpilogue(group, taken);
       epilogues += group.size() - 1;
       for (linalg::LinalgOp op : group)
         taken.insert(op);
