@@ -38,10 +38,13 @@ private:
   }
   /// Assigns an order that something else has to another value; a failure costs nothing here.
   void offer(Value v, ArrayRef<int64_t> order) {
-    auto type = dyn_cast<RankedTensorType>(v.getType());
-    // An order that changes nothing in memory need not spread.
-    if (type && !sameMemory(type.getShape(), order, identityOrder(order.size())))
+    if (isa<RankedTensorType>(v.getType()))
       layouts.assign(v, order, values);
+  }
+  /// Whether the order of `v` is another one in memory than its own.
+  bool moves(Value v) {
+    Order order = layouts.of(v);
+    return !sameMemory(cast<RankedTensorType>(v.getType()).getShape(), order, identityOrder(order.size()));
   }
 
   void spread(Value v) {
@@ -104,7 +107,7 @@ private:
       bool sameRank = type.getRank() == static_cast<int64_t>(order.size());
       if (!covers) {
         // The positions are computed from several loops, as by DepthToSpace: dimensions of the same place correspond.
-        if (sameRank && !reduces)
+        if (sameRank && !reduces && moves(v))
           offer(other, order);
         continue;
       }

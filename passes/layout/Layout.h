@@ -64,7 +64,7 @@ struct Convolution {
   double multiplyAdds; ///< unknown sizes count as kNominalSize
 };
 /// By its maps: input [batch, (group), channel, position...], where positions may be windows, weights without batch and
-/// position, result [batch, (group), filter, position...]. None when the channels are last already.
+/// position, result [batch, (group), filter, position...]. None when the input has channels last already.
 std::optional<Convolution> matchConvolution(mlir::linalg::GenericOp op);
 
 /// Stands for a size that is not known.

@@ -70,6 +70,8 @@ std::optional<Convolution> layout::matchConvolution(linalg::GenericOp op) {
   llvm::append_range(conv.x, positions);
   llvm::append_range(conv.x, groups);
   llvm::append_range(conv.x, channels);
+  if (isIdentity(conv.x))
+    return std::nullopt; // a matrix product
 
   Order yBatch, yPositions, yGroups, filters;
   for (auto [d, expr] : llvm::enumerate(y.getResults())) {
@@ -85,9 +87,6 @@ std::optional<Convolution> layout::matchConvolution(linalg::GenericOp op) {
     return std::nullopt;
   for (const Order &kind : {yBatch, yPositions, yGroups, filters})
     llvm::append_range(conv.y, kind);
-  if (isIdentity(conv.x) && isIdentity(conv.y))
-    return std::nullopt;
-
   ArrayRef<int64_t> xShape = cast<RankedTensorType>(op.getInputs()[0].getType()).getShape();
   conv.channels = 1;
   for (const Order &kind : {groups, channels})

@@ -94,30 +94,45 @@ struct Atom {
 };
 } // namespace
 
-/// Cuts two lists of constant sizes with equal products at all places where either is cut; false when the cuts of one
-/// side do not divide those of the other ([2, 3] as [3, 2]).
-static bool cutConstants(ArrayRef<Size> source, ArrayRef<Size> result, ArrayRef<int64_t> sourceDims,
-                         ArrayRef<int64_t> resultDims, SmallVectorImpl<Atom> &atoms) {
-  size_t i = 0, j = 0;
-  int64_t a = 1, b = 1; // what is left of the current dimensions
-  while (i < sourceDims.size() || j < resultDims.size() || a != 1 || b != 1) {
-    if (a == 1) {
-      if (i == sourceDims.size())
-        return false;
-      a = source[sourceDims[i++]].constant;
-    }
-    if (b == 1) {
-      if (j == resultDims.size())
-        return false;
-      b = result[resultDims[j++]].constant;
-    }
+/// Takes the first dimensions of both sides whose products are equal: one pair of equal sizes, or constants. Cuts them
+/// at all places where either side is cut; false when there are none, or when the cuts of one side do not divide those
+/// of the other ([2, 3] as [3, 2]).
+static bool takeFront(ArrayRef<Size> source, ArrayRef<Size> result, ArrayRef<int64_t> &sourceDims,
+                      ArrayRef<int64_t> &resultDims, SmallVectorImpl<Atom> &atoms) {
+  ArrayRef<int64_t> s = sourceDims, r = resultDims;
+  if (s.empty() || r.empty())
+    return false;
+  if (source[s.front()] == result[r.front()]) {
+    atoms.push_back({s.front(), r.front()});
+    sourceDims = s.drop_front();
+    resultDims = r.drop_front();
+    return true;
+  }
+  SmallVector<Atom> cut;
+  int64_t a = 1, b = 1, sourceDim = 0, resultDim = 0; // what is left of the current dimensions
+  auto next = [](ArrayRef<Size> sizes, ArrayRef<int64_t> &dims, int64_t &dim, int64_t &left) {
+    if (left != 1)
+      return true;
+    if (dims.empty() || !sizes[dims.front()].isConstant())
+      return false;
+    dim = dims.front();
+    left = sizes[dim].constant;
+    dims = dims.drop_front();
+    return true;
+  };
+  do {
+    if (!next(source, s, sourceDim, a) || !next(result, r, resultDim, b))
+      return false;
     int64_t piece = std::min(a, b);
     if (piece < 2 || a % piece || b % piece)
       return false;
-    atoms.push_back({sourceDims[i - 1], resultDims[j - 1]});
+    cut.push_back({sourceDim, resultDim});
     a /= piece;
     b /= piece;
-  }
+  } while (a != 1 || b != 1);
+  atoms.append(cut.begin(), cut.end());
+  sourceDims = s;
+  resultDims = r;
   return true;
 }
 
@@ -130,24 +145,22 @@ static std::optional<SmallVector<Atom>> atomsOf(ArrayRef<Size> source, ArrayRef<
     return dims;
   };
   SmallVector<int64_t> sourceDims = counting(source), resultDims = counting(result);
-  ArrayRef<int64_t> s = sourceDims, r = resultDims;
+  // From the front, then from the back; what is left in between is one dimension of one side.
   SmallVector<Atom> atoms, back;
-  for (; !s.empty() && !r.empty() && source[s.front()] == result[r.front()]; s = s.drop_front(), r = r.drop_front())
-    atoms.push_back({s.front(), r.front()});
-  for (; !s.empty() && !r.empty() && source[s.back()] == result[r.back()]; s = s.drop_back(), r = r.drop_back())
-    back.push_back({s.back(), r.back()});
-  auto constant = [](ArrayRef<Size> sizes) { return [=](int64_t d) { return sizes[d].isConstant(); }; };
-  if (s.size() == 1 && !r.empty()) {
-    for (int64_t d : r)
-      atoms.push_back({s[0], d});
-  } else if (r.size() == 1 && !s.empty()) {
-    for (int64_t d : s)
-      atoms.push_back({d, r[0]});
-  } else if (!s.empty() || !r.empty()) {
-    if (!llvm::all_of(s, constant(source)) || !llvm::all_of(r, constant(result)) ||
-        !cutConstants(source, result, s, r, atoms))
-      return std::nullopt;
-  }
+  auto take = [&](SmallVectorImpl<Atom> &to) {
+    ArrayRef<int64_t> s = sourceDims, r = resultDims;
+    while (takeFront(source, result, s, r, to))
+      continue;
+    sourceDims = SmallVector<int64_t>(llvm::reverse(s));
+    resultDims = SmallVector<int64_t>(llvm::reverse(r));
+  };
+  take(atoms);
+  take(back);
+  if (sourceDims.empty() != resultDims.empty() || (sourceDims.size() > 1 && resultDims.size() > 1))
+    return std::nullopt;
+  for (int64_t s : sourceDims)
+    for (int64_t r : resultDims)
+      atoms.push_back({s, r});
   atoms.append(back.rbegin(), back.rend());
   return atoms;
 }

@@ -316,6 +316,14 @@ RewriteCounts Rewrite::removeCopies() {
       ++counts.transpositions;
     }
   });
+  // Views under the sizes that are there already would only hide an op from its user.
+  func.walk([&](kernel::ViewOp view) {
+    if (view.getSource().getType() == view.getResult().getType() &&
+        sizesOf(view.getSource()) == sizesOf(view.getResult())) {
+      view.getResult().replaceAllUsesWith(view.getSource());
+      view.erase();
+    }
+  });
   // What copies and rewritten starts leave unused.
   bool changed = true;
   while (changed) {
