@@ -84,10 +84,15 @@ LogicalResult ViewOp::verify() {
 
 OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
   auto type = cast<RankedTensorType>(getResult().getType());
+  if (type.hasStaticShape() && getSource().getType() == type)
+    return getSource();
+  // A view of a view is a view of the first source.
+  if (auto inner = getSource().getDefiningOp<ViewOp>()) {
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
   if (!type.hasStaticShape())
     return {};
-  if (getSource().getType() == type)
-    return getSource();
   // The same bytes under another type.
   if (auto dense = dyn_cast_or_null<DenseElementsAttr>(adaptor.getSource()))
     return dense.reshape(type);
