@@ -18,13 +18,17 @@ llvm::SmallVector<TileGroup> tileGroups(StrategyAttr strategy);
 
 /// Sizes of the GEMM family's inner code, `blocks` of its strategy.
 struct GemmBlocks {
-  int64_t rows;    ///< MR: rows of the register tile
+  int64_t rows;    ///< MR: rows of the register tile; every tile has at least so many when their number is static
   int64_t lanes;   ///< elements of a vector register
   int64_t vectors; ///< registers along a panel of b
   int64_t panels;  ///< panels worked on at once
 
   int64_t panelWidth() const { return lanes * vectors; }
   int64_t columns() const { return panelWidth() * panels; }
+  /// Heights of register tiles for a number of rows that only a run knows, MR first, 1 last.
+  llvm::SmallVector<int64_t> heights() const;
+  /// Relative time of a register tile: its rows, and what it loads anyway.
+  static int64_t costOfHeight(int64_t height) { return height + 1; }
   static GemmBlocks get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels}; }
 };

@@ -14,6 +14,8 @@ using kernel::NestOperand;
 
 /// Multiply-adds of a tile: enough to pay for handing it out, and not so many that threads end at different times.
 static constexpr int64_t kLeastTileWork = 128 << 10, kMostTileWork = 4 << 20;
+/// So many tiles are enough for any number of threads that a product is worth.
+static constexpr int64_t kManyTiles = 16;
 /// What a size that only a run knows is taken for.
 static constexpr int64_t kTypicalSize = 128;
 /// A tile size that nothing exceeds.
@@ -42,6 +44,14 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
     int64_t available = llvm::divideCeil(typical(c.nest.sizeOf(c.n)), blocks.panelWidth());
     blocks.panels =
         std::clamp<int64_t>(accumulators / (blocks.rows * blocks.vectors), 1, std::min<int64_t>(6, available));
+  } else if (m.isStatic()) {
+    // The height that computes the fewest rows twice.
+    int64_t best = blocks.rows;
+    auto cost = [&](int64_t h) { return llvm::divideCeilSigned(m.factor, h) * kernel::GemmBlocks::costOfHeight(h); };
+    for (int64_t h = blocks.rows - 1; h > blocks.rows / 2; --h)
+      if (cost(h) < cost(best))
+        best = h;
+    blocks.rows = best;
   }
   return blocks;
 }
@@ -167,14 +177,20 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   int64_t total = std::min(m * n, kWhole) * std::min(k, kWhole >> 10) * typical(c.nest.sizeOf(c.outer));
   int64_t work = std::clamp(total / 8, kLeastTileWork, kMostTileWork);
   auto multiple = [](int64_t value, int64_t of) { return std::max(value / of, int64_t(1)) * of; };
+  auto tilesOf = [](int64_t value, int64_t tile) { return llvm::divideCeilSigned(value, tile); };
   int64_t bytes = elem.getIntOrFloatBitWidth() / 8;
   int64_t rows =
       multiple(std::min(machine.l2Bytes / 2 / (elementsPerRow(c) * bytes), m + blocks.rows - 1), blocks.rows);
   int64_t columns = multiple(work / (rows * k), blocks.columns());
   if (columns >= n)
     columns = multiple(n + blocks.columns() - 1, blocks.columns());
-  if (rows * columns * k > 2 * work)
+  // Fewer rows read b more often, so only as few as it takes to keep threads busy.
+  if (rows * columns * k > 2 * work && tilesOf(m, rows) * tilesOf(n, columns) < kManyTiles)
     rows = multiple(work / (columns * k), blocks.rows);
+  // A last tile of fewer rows than a register tile has no code.
+  if (c.nest.sizeOf(c.m).isStatic())
+    while (m % rows != 0 && m % rows < blocks.rows)
+      rows += blocks.rows;
 
   SmallVector<int64_t> groups, tiles;
   unsigned rank = cast<RankedTensorType>(root.getResult(0).getType()).getRank();
