@@ -90,11 +90,15 @@ def main():
     os.makedirs(work)
     cores, peaks, start = models.chosen_cores(a.threads), machine.Peaks(), time.time()
     settings = {"rounds": a.rounds, "seconds": a.seconds, "threads": a.threads}
-    results = {**models.head(cores, settings, names), "cases": {}}
+    results = {**models.head(cores, settings, names), "cases": {}, "missing": {}}
     cases = contenders.last_json(contenders.process([sys.executable, builder, work, *chosen])[0])
     for i, (name, case) in enumerate(cases.items()):
         paths = [os.path.join(work, name + e) for e in (".onnx", ".json")]
-        model = contenders.Model(name, *paths, os.path.join(work, name))
+        try:
+            model = contenders.Model(name, *paths, os.path.join(work, name))
+        except contenders.Failed as e:
+            results["missing"][name] = str(e)
+            continue
         say = lambda text: models.progress(f"[{time.time() - start:.0f} s] {i + 1} of {len(cases)}: {text}")
         case.update(contenders.measure(model, names, a.threads, a.rounds, a.seconds, cores, peaks, say), order=names)
         if case["group"] == "memory":
@@ -104,15 +108,14 @@ def main():
         models.save(a.json, results)
     models.progress("")
     shutil.rmtree(work, ignore_errors=True)
-    print("\n\n".join(table(cases, names, n, peaks) for n in a.threads))
-    for name, case in cases.items():
-        for c, info in case["contenders"].items():
-            if info["status"] != "ok":
-                print(f"- {name}: {contenders.title(c)}: {info['status']}: {info['why']}")
+    done = results["cases"]
+    print("\n\n".join(table(done, names, n, peaks) for n in a.threads))
+    if faults := models.faults({"models": done, "missing": results["missing"]}):
+        print("\n" + faults)
     results["peak_gflops"] = {str(n): v for n, v in peaks.fma.items()}
     results["copy_gb_per_s"] = {f"{n} threads, {size} bytes": v for (n, size), v in peaks.copy.items()}
     models.save(a.json, results)
-    print(f"\nEverything measured: {os.path.relpath(a.json)}")
+    print(f"\nEverything measured: {a.json}")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ MODELS = os.path.join(machine.BUILD, "models")
 # Static shapes or one symbolic dimension, all f32.
 TIER1 = (
     "magika rapid_orient ppocr2_cls ddddocr_det ppocr4_det ppocr4_rec silero_op18 silero_seq basic_pitch lac_gru "
-    "deepcut attacut_op18 minilm_l3 minilm_l6 resnet50_bn resnet50_folded mobilenetv2_bn mobilenetv2_folded bert_base_s128 "
-    "gpt2s_kv512 bert_tiny_dyn gpt2_tiny_dyn"
+    "deepcut attacut_op18 minilm_l3 minilm_l6 resnet50_bn resnet50_folded mobilenetv2_bn mobilenetv2_folded "
+    "bert_base_s128 gpt2s_kv512 bert_tiny_dyn gpt2_tiny_dyn"
 ).split()
 
 
@@ -154,7 +154,11 @@ def common_options(p, rounds, seconds, output):
     """The options that the model and the kernel benchmark share."""
     p.add_argument("--rounds", type=int, default=rounds, help=f"fresh processes per contender (default {rounds})")
     p.add_argument("--seconds", type=positive, default=seconds, help=f"time of one process (default {seconds})")
-    p.add_argument("--json", default=os.path.join(machine.WORK, output), help=f"results (default build/bench/{output})")
+    p.add_argument(
+        "--json",
+        default=os.path.relpath(os.path.join(machine.WORK, output)),
+        help=f"results (default build/bench/{output})",
+    )
 
 
 def chosen_cores(threads):
@@ -219,7 +223,7 @@ def main():
             print(f"[{time.time() - start:.0f} s] {name} done", file=sys.stderr, flush=True)
     save(a.json, results)
     print(tables(results))
-    print(f"\nEverything measured: {os.path.relpath(a.json)}")
+    print(f"\nEverything measured: {a.json}")
 
 
 if __name__ == "__main__":
