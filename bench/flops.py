@@ -95,12 +95,12 @@ def of_profile(events, equations=None):
         if e.get("cat") != "Node" or not e.get("name", "").endswith("_kernel_time"):
             continue
         a = e["args"]
-        n = count(
-            a["op_name"],
-            _shapes(a.get("input_type_shape", [])),
-            _shapes(a.get("output_type_shape", [])),
-            (equations or {}).get(e["name"].removesuffix("_kernel_time")),
-        )
+        name = e["name"].removesuffix("_kernel_time")
+        inputs, outputs = _shapes(a.get("input_type_shape", [])), _shapes(a.get("output_type_shape", []))
+        try:
+            n = count(a["op_name"], inputs, outputs, (equations or {}).get(name))
+        except IndexError:
+            raise ValueError(f"{a['op_name']} '{name}': the profile lacks shapes: {inputs} -> {outputs}") from None
         if n:
             by_op[a["op_name"]] = by_op.get(a["op_name"], 0) + n
     return sum(by_op.values()), by_op

@@ -101,6 +101,11 @@ class Operations(unittest.TestCase):
     def test_nothing_to_contract(self):
         self.assertEqual(flops.count("Relu", [[1000]], [[1000]]), 0)
 
+    def test_a_profile_without_weights_is_refused(self):
+        args = {"op_name": "GRU", "input_type_shape": [{"float": [6, 2, 3]}], "output_type_shape": []}
+        with self.assertRaisesRegex(ValueError, "GRU 'g': the profile lacks shapes"):
+            flops.of_profile([{"cat": "Node", "name": "g_kernel_time", "args": args}])
+
     def test_profile(self):
         node = lambda name, op, i, o: {
             "cat": "Node",

@@ -62,15 +62,40 @@ def model():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def counts():
-    feeds = {"x": np.ones((5, 3), np.float32), "trips": np.array(7), "choice": np.array(True)}
-    path = os.path.join(WORK, "m")
-    onnx.save(model(), path + ".onnx")
+def store(name, m, feeds):
+    path = os.path.join(WORK, name)
+    onnx.save(m, path + ".onnx")
     os.makedirs(path + ".inputs", exist_ok=True)
-    for name, value in feeds.items():
-        np.save(os.path.join(path + ".inputs", name + ".npy"), value)
+    for n, value in feeds.items():
+        np.save(os.path.join(path + ".inputs", n + ".npy"), value)
     with open(path + ".json", "w") as f:
         json.dump({n: n + ".npy" for n in feeds}, f)
+    return path
+
+
+def packed():
+    """Weights that ONNX Runtime packs ahead of time count as well."""
+    info = helper.make_tensor_value_info
+    tensor = lambda name, *shape: numpy_helper.from_array(np.full(shape, 0.5, np.float32), name)
+    nodes = [
+        helper.make_node("GRU", ["x", "w", "r"], ["y"], hidden_size=4),
+        helper.make_node("ConvTranspose", ["p", "k"], ["q"], strides=[2, 2]),
+    ]
+    inputs = [info("x", TensorProto.FLOAT, [6, 2, 3]), info("p", TensorProto.FLOAT, [1, 8, 5, 5])]
+    outputs = [info("y", TensorProto.FLOAT, None), info("q", TensorProto.FLOAT, None)]
+    weights = [tensor("w", 1, 12, 3), tensor("r", 1, 12, 4), tensor("k", 8, 4, 2, 2)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    m = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = store("packed", m, {"x": np.ones((6, 2, 3), np.float32), "p": np.ones((1, 8, 5, 5), np.float32)})
+    facts = worker("oracle", path + ".onnx", path + ".json", "--output-dir", path + ".expected")
+    want = {"GRU": 2 * 6 * 2 * 12 * (3 + 4), "ConvTranspose": 2 * 8 * 25 * 4 * 4}
+    got = {k: round(v * 1e9) for k, v in facts["gflop_by_operator"].items()}
+    check(got == want, f"{got} operations are counted, not {want}")
+
+
+def counts():
+    feeds = {"x": np.ones((5, 3), np.float32), "trips": np.array(7), "choice": np.array(True)}
+    path = store("m", model(), feeds)
     expected, out = path + ".expected", path + ".out"
     facts = worker("oracle", path + ".onnx", path + ".json", "--output-dir", expected)
     want = 2 * 5 * 3 * 4 + 7 * 2 * 5 * 4 * 4
@@ -108,4 +133,5 @@ def cases():
 
 
 counts()
+packed()
 cases()
