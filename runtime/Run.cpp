@@ -198,6 +198,11 @@ void optc::rt::bindInputs(optc_host *h, int32_t count) {
     const optc_value *v = &h->inputs[i];
     h->unpacked[i] = nullptr;
     bool optional = io.kind >= 2, sequence = io.kind == 1 || io.kind == 3;
+    optc_value preset;
+    if (io.value && v->kind == OPTC_NONE) {
+      preset = optc_value_tensor(io.dtype, io.rank, io.dims, io.value);
+      v = &preset;
+    }
     if (optional) {
       if (v->kind == OPTC_OPTIONAL && v->size == 1 && v->items)
         v = v->items;

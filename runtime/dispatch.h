@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define OPTC_DISPATCH_ABI 1
+#define OPTC_DISPATCH_ABI 2
 #define OPTC_MAX_RANK 16
 
 /* One call of a kernel: works on the tiles [first, last). */
@@ -84,6 +84,7 @@ typedef struct optc_io_desc {
   optc_dtype dtype;    /* of the tensor or of the sequence's tensors */
   int32_t rank;        /* -1: not known */
   const int64_t *dims; /* >= 0 static; -1 - s: symbol s; INT64_MIN: unknown, unnamed */
+  const void *value;   /* the default of an input, as a caller would give it; its dims are static. Null: none */
 } optc_io_desc;
 
 typedef struct optc_model_desc {

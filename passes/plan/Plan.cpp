@@ -16,6 +16,7 @@
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/plan/Boundary.h"
 #include "optc/passes/plan/Planner.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -246,12 +247,27 @@ void Planner::placeConstant(Value result, ElementsAttr value) {
     buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}, true};
     return;
   }
+  Value ptr = kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, placeWeight(value));
+  buffers[result] = Buffer{ptr, allDims(type, {}), {}, true};
+}
+
+int64_t Planner::placeWeight(ElementsAttr value) {
   auto [it, isNew] = weights.insert({value, weightBytes});
+  auto type = cast<ShapedType>(value.getType());
   if (isNew)
     weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()),
                                 ArenaPlanner::kAlignment);
-  buffers[result] =
-      Buffer{kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
+  return it->second;
+}
+
+void Planner::placeDefault(NamedAttrList &attrs) {
+  auto value = dyn_cast_or_null<ElementsAttr>(attrs.erase("onnx.default"));
+  if (!value)
+    return;
+  if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
+    attrs.set("kernel.default", b.getStrArrayAttr(llvm::to_vector(strings.getValues<StringRef>())));
+  else
+    attrs.set("kernel.default", b.getI64IntegerAttr(placeWeight(boundaryBytes(value))));
 }
 
 void Planner::findDirectOutputs(func::ReturnOp op) {
@@ -431,6 +447,7 @@ LogicalResult Planner::run() {
     SmallVector<Attribute> all;
     for (auto [i, type] : llvm::enumerate(types)) {
       NamedAttrList attrs(getAttrs(i));
+      placeDefault(attrs);
       if (!attrs.get("onnx.type"))
         attrs.set("onnx.type", TypeAttr::get(type));
       all.push_back(attrs.getDictionary(context));

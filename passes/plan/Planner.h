@@ -60,6 +60,11 @@ private:
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
   void placeConstant(mlir::Value result, mlir::ElementsAttr value);
+  /// The byte offset of a constant among the artifact's constants; equal ones share it.
+  int64_t placeWeight(mlir::ElementsAttr value);
+  /// Replaces the default of an input (onnx.default) by where its elements are: `kernel.default`, an offset among the
+  /// constants or an array of strings.
+  void placeDefault(mlir::NamedAttrList &attrs);
   mlir::LogicalResult convertIf(mlir::scf::IfOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
   mlir::LogicalResult convertWhile(mlir::scf::WhileOp op);
