@@ -60,6 +60,10 @@ void *optc_rt_arena(optc_host *h);
 void *optc_rt_alloc(optc_host *h, int64_t bytes);
 int64_t optc_rt_mark(optc_host *h);
 void optc_rt_release(optc_host *h, int64_t mark);
+/* Releases, but keeps n buffers and the data of m descriptors: what lies above the mark moves down to it, and `data`
+ * and `values` get the new addresses. Buffers must not overlap unless they begin at the same address. */
+void optc_rt_keep(optc_host *h, int64_t mark, void **data, const int64_t *bytes, int32_t n, optc_tensor *const *values,
+                  int32_t m);
 /* Runs tiles [0, tiles) of a kernel, on the calling thread or shared with the pool; scratch_bytes per worker. */
 void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles,
                     int64_t scratch_bytes);

@@ -4,8 +4,7 @@
 //   kernel.dispatch        -> buffers for the results, kernel.launch
 //   tensor.dim, .extract   -> the size at hand, kernel.load
 //   kernel.view, .cast     -> nothing: the same address, other sizes
-//   scf.if/for/while       -> the same op carrying addresses and run-time sizes
-// Carried tensors of static size live in one buffer per loop that every iteration's result is copied into.
+//   scf.if/for/while       -> the same op carrying addresses and run-time sizes (Control.cpp)
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -99,18 +98,20 @@ Buffer Planner::allocate(Location loc, RankedTensorType type, SmallVector<Value>
     return result;
   }
   result.ptr = kernel::AllocOp::create(b, loc, ptrType, numBytes(loc, type, result.dims));
-  result.dynamic = true;
   return result;
+}
+
+Value Planner::emptyDescriptor(Location loc) {
+  Value null = LLVM::ZeroOp::create(b, loc, ptrType);
+  return kernel::DescribeOp::create(b, loc, ptrType, null, 0, ValueRange());
 }
 
 Value Planner::descriptor(Location loc, Value value, int32_t dtype) {
   auto it = descriptors.find(value);
   if (it != descriptors.end() && !buffers.count(value))
     return it->second;
-  if (isa<NoneType>(value.getType())) {
-    Value null = LLVM::ZeroOp::create(b, loc, ptrType);
-    return kernel::DescribeOp::create(b, loc, ptrType, null, 0, ValueRange());
-  }
+  if (isa<NoneType>(value.getType()))
+    return emptyDescriptor(loc);
   Buffer &source = buffer(value);
   return kernel::DescribeOp::create(b, loc, ptrType, source.ptr, dtype, source.dims);
 }
@@ -136,10 +137,10 @@ void Planner::appendCarried(Location loc, Value value, SmallVectorImpl<Value> &o
   }
 }
 
-unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots, bool dynamic) {
+unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
     unsigned count = 1 + type.getNumDynamicDims();
-    buffers[value] = Buffer{from[0], allDims(type, from.slice(1, count - 1)), llvm::to_vector(roots), dynamic};
+    buffers[value] = Buffer{from[0], allDims(type, from.slice(1, count - 1)), llvm::to_vector(roots)};
     return count;
   }
   if (isa<kernel::ValueType>(value.getType()))
@@ -179,7 +180,6 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
       SmallVector<Value> outDims = outType == type ? dims : allDims(outType, {});
       made.ptr = kernel::OutputOp::create(b, loc, ptrType, it->second, outDims);
       made.dims = dims;
-      made.dynamic = true;
     } else {
       made = allocate(loc, type, dims);
     }
@@ -222,7 +222,6 @@ LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
       made.dims.push_back(type.isDynamicDim(d)
                               ? kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d).getResult()
                               : constIndex(type.getDimSize(d)));
-    made.dynamic = true;
     buffers[result] = std::move(made);
   }
   return success();
@@ -244,11 +243,11 @@ LogicalResult Planner::convertConstant(arith::ConstantOp op) {
 void Planner::placeConstant(Value result, ElementsAttr value) {
   auto type = cast<RankedTensorType>(result.getType());
   if (type.getNumElements() == 0) { // has no bytes and is never read
-    buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}, true};
+    buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}};
     return;
   }
   Value ptr = kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, placeWeight(value));
-  buffers[result] = Buffer{ptr, allDims(type, {}), {}, true};
+  buffers[result] = Buffer{ptr, allDims(type, {}), {}};
 }
 
 int64_t Planner::placeWeight(ElementsAttr value) {
@@ -360,7 +359,6 @@ LogicalResult Planner::convert(Operation &op) {
           made.dims.push_back(ShapedType::isDynamic(size) ? choose(x, y) : x);
         made.roots = yes.roots;
         llvm::append_range(made.roots, no.roots);
-        made.dynamic = yes.dynamic && no.dynamic;
         buffers[o.getResult()] = std::move(made);
         return success();
       })
@@ -436,7 +434,6 @@ LogicalResult Planner::run() {
       made.dims.push_back(type.isDynamicDim(d)
                               ? kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d).getResult()
                               : constIndex(type.getDimSize(d)));
-    made.dynamic = true;
     buffers[arg] = std::move(made);
   }
   if (failed(convertBlock(main.getBody().front())))
