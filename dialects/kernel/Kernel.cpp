@@ -70,6 +70,13 @@ LogicalResult DispatchOp::verify() {
   return success();
 }
 
+LogicalResult ReleaseOp::verify() {
+  if (getKept().size() != getBytes().size() || getKept().size() != getMoved().size())
+    return emitOpError("keeps ") << getKept().size() << " buffers, but has " << getBytes().size() << " sizes and "
+                                 << getMoved().size() << " results";
+  return success();
+}
+
 LogicalResult ViewOp::verify() {
   if (countDynamicDims(getResult().getType()) != static_cast<int64_t>(getDims().size()))
     return emitOpError("has ") << getDims().size() << " dims for " << countDynamicDims(getResult().getType())

@@ -87,11 +87,13 @@ static void printValues(const optc_model_desc &d, const optc_io_desc *io, int32_
       shape += (k ? (json ? ", " : ",") : "") + dimText(d, io[i].dims[k], json);
     shape = io[i].rank < 0 ? (json ? "null" : "of any rank") : "[" + shape + "]";
     if (json)
-      printf("%s{\"name\": %s, \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": %s}", i ? ", " : "",
-             quoted(io[i].name).c_str(), kinds[io[i].kind & 3], optc_dtype_name(io[i].dtype), shape.c_str());
+      printf("%s{\"name\": %s, \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": %s%s}", i ? ", " : "",
+             quoted(io[i].name).c_str(), kinds[io[i].kind & 3], optc_dtype_name(io[i].dtype), shape.c_str(),
+             isOptional(io[i]) ? ", \"optional\": true" : "");
     else
-      printf("  %s %s: %s%s%s %s\n", title, io[i].name, io[i].kind ? kinds[io[i].kind & 3] : "",
-             io[i].kind ? " of " : "", optc_dtype_name(io[i].dtype), shape.c_str());
+      printf("  %s %s: %s%s%s %s%s\n", title, io[i].name, io[i].kind ? kinds[io[i].kind & 3] : "",
+             io[i].kind ? " of " : "", optc_dtype_name(io[i].dtype), shape.c_str(),
+             io[i].value ? ", has a default" : "");
   }
   if (json)
     printf("], ");
