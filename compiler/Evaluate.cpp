@@ -27,7 +27,8 @@ static constexpr llvm::StringLiteral kTarget = "aarch64";
 static constexpr llvm::StringLiteral kTarget = "x86-64-v2";
 #endif
 
-/// Runs the phases from `graph` to `llvm` and takes the plan out. The message of a failure is the first that a pass gave.
+/// Runs the phases from `graph` to `llvm` and takes the plan out. The message of a failure is the first that a pass
+/// gave.
 static Expected<PlannedModel> runPhases(ModuleOp module, const Target &target) {
   std::string reason;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
@@ -106,7 +107,11 @@ static Error linkAndRun(ArrayRef<SmallVector<char, 0>> objects, const ModelSigna
   if (!process)
     return process.takeError();
   llvm::orc::ExecutionSession session(std::move(*process));
-  session.setErrorReporter([](Error error) { llvm::consumeError(std::move(error)); }); // the lookup fails as well
+  std::string reason; // of the first problem; the lookup then only says that it failed
+  session.setErrorReporter([&](Error error) {
+    std::string text = llvm::toString(std::move(error));
+    reason = reason.empty() ? text : reason;
+  });
   llvm::orc::ObjectLinkingLayer layer(session);
   llvm::scope_exit end([&] { llvm::consumeError(session.endSession()); });
   llvm::orc::JITDylib &library = session.createBareJITDylib(kName.str());
@@ -120,12 +125,15 @@ static Error linkAndRun(ArrayRef<SmallVector<char, 0>> objects, const ModelSigna
   if (Error error = library.define(llvm::orc::absoluteSymbols(std::move(known))))
     return error;
   for (const SmallVector<char, 0> &object : objects)
-    if (Error error = layer.add(
-            library, llvm::MemoryBuffer::getMemBuffer(StringRef(object.data(), object.size()), kName, false)))
+    if (Error error =
+            layer.add(library, llvm::MemoryBuffer::getMemBuffer(StringRef(object.data(), object.size()), kName, false)))
       return error;
-  Expected<llvm::orc::ExecutorSymbolDef> found = session.lookup({&library}, session.intern(kName.str() + "_descriptor"));
-  if (!found)
-    return found.takeError();
+  Expected<llvm::orc::ExecutorSymbolDef> found =
+      session.lookup({&library}, session.intern(kName.str() + "_descriptor"));
+  if (!found) {
+    std::string failure = llvm::toString(found.takeError());
+    return internalError(reason.empty() ? failure : reason);
+  }
   return run(found->getAddress().toPtr<const optc_model_desc *>(), inputs, outputs);
 }
 
