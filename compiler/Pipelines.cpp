@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "optc/codegen/Target.h"
+#include "optc/compiler/FoldConstants.h"
 #include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/lowering/Lowering.h"
@@ -32,8 +33,10 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandFunctionsPass(
       [](Operation *op) { return loweringTable().count(op->getName().getStringRef()) != 0; }));
   pm.addNestedPass<func::FuncOp>(createInferShapes());
-  if (options.optLevel >= 1)
+  if (options.optLevel >= 1) {
     pm.addNestedPass<func::FuncOp>(createSimplify());
+    pm.addPass(createFoldConstantsPass());
+  }
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {

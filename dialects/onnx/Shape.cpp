@@ -1,5 +1,6 @@
 //===- Shape.cpp - shape inference with symbolic sizes ---------------------===//
 #include "optc/dialects/onnx/Shape.h"
+#include "optc/dialects/onnx/RankDemand.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/dialects/onnx/shapes/Shapes.h"
 
@@ -263,6 +264,11 @@ LogicalResult ShapeContext::setUnranked(unsigned i, Type elementType) {
   ShapeInfo info;
   info.elementType = elementType;
   return setInfo(i, info);
+}
+
+LogicalResult ShapeContext::setDemanded(unsigned i, Type elementType) {
+  auto rank = hasResult(i) ? demandedRank(result(i), table) : std::nullopt;
+  return rank ? setRank(i, elementType, *rank) : setUnranked(i, elementType);
 }
 
 LogicalResult ShapeContext::setType(unsigned i, Type type) {

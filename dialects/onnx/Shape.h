@@ -110,6 +110,9 @@ public:
   mlir::LogicalResult setRank(unsigned i, mlir::Type elementType, int64_t rank);
   mlir::LogicalResult setUnranked(unsigned i, mlir::Type elementType);
   mlir::LogicalResult setUnranked(unsigned i) { return setUnranked(i, resultElement(i)); }
+  /// A result whose rank only a run knows: the one that its users ask for (RankDemand.h), if there is one. The lowering
+  /// of the op has to check it.
+  mlir::LogicalResult setDemanded(unsigned i, mlir::Type elementType);
   /// A sequence, optional or map.
   mlir::LogicalResult setType(unsigned i, mlir::Type type);
   /// Result `i` is the same as `info` (dims, elements, type).

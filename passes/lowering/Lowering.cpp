@@ -278,11 +278,14 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     Location outer = loc;
     loc = op.getLoc();
     bool known = llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); });
-    // Results whose elements are all known as sizes need no kernel: the host computes them.
-    bool allElements =
-        op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), [&](Value v) {
-          return shapes.get(v).elements.has_value() && isa<IntegerType>(shapes.get(v).elementType);
-        });
+    // Results whose elements are all known as sizes need no kernel: the host computes them. Some may be known by
+    // nothing but the result.
+    auto isKnown = [&](Value v) {
+      const ShapeInfo &info = shapes.get(v);
+      return info.elements && isa<IntegerType>(info.elementType) &&
+             llvm::none_of(*info.elements, [&](Dim d) { return d->kind == DimKind::Element && d->tensor == v; });
+    };
+    bool allElements = op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), isKnown);
     if (!known) {
       failedAny = true; // an operand's producer was refused: one message is enough
     } else if (allElements) {
