@@ -171,24 +171,17 @@ Error Compilation::emit() {
   artifact.output = outputPath(extensionOf(options.emit));
   artifact.optLevel = options.optLevel;
   artifact.maxBytes = options.maxSize;
-  // The header is on disk, under another name, before the artifact is replaced: a full disk leaves the old pair.
-  std::optional<OutputFile> header;
-  SmallString<256> headerPath(artifact.output);
-  llvm::sys::path::replace_extension(headerPath, ".h");
-  if (artifact.kind != ArtifactKind::LlvmIr && artifact.kind != ArtifactKind::Executable &&
-      headerPath != artifact.output) {
-    llvm::Expected<OutputFile> file = OutputFile::create(headerPath);
-    if (!file)
-      return file.takeError();
-    if (Error error = file->append(generateHeader(plan->signature, artifact.kind)))
-      return error;
-    header.emplace(std::move(*file));
+  SmallString<256> header(artifact.output);
+  llvm::sys::path::replace_extension(header, ".h");
+  if (artifact.kind != ArtifactKind::LlvmIr && artifact.kind != ArtifactKind::Executable && header != artifact.output) {
+    artifact.headerPath = std::string(header);
+    artifact.header = generateHeader(plan->signature, artifact.kind);
   }
   ArtifactStats stats;
   if (Error error = emitArtifact(*module, *report.target, plan->signature, plan->weights, artifact, stats))
     return error;
   report.artifact = stats;
-  return header ? header->commit() : Error::success();
+  return Error::success();
 }
 
 /// Make's spelling of a file name.

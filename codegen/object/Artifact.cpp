@@ -223,6 +223,16 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   Expected<OutputFile> output = OutputFile::create(options.output);
   if (!output)
     return output.takeError();
+  // The header is on disk before the artifact is replaced: a full disk leaves the old pair.
+  std::optional<OutputFile> header;
+  if (!options.headerPath.empty()) {
+    Expected<OutputFile> file = OutputFile::create(options.headerPath);
+    if (!file)
+      return file.takeError();
+    if (Error error = file->append(options.header))
+      return error;
+    header.emplace(std::move(*file));
+  }
   if (Error error = writeObjects(std::move(code), weights))
     return error;
   Stopwatch watch(stats.linkMs);
@@ -255,7 +265,10 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   if (options.maxBytes && size > *options.maxBytes)
     return makeError(ExitCode::Limit,
                      "the artifact has " + Twine(size) + " bytes, more than --max-size=" + Twine(*options.maxBytes));
-  return output->commit(options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable);
+  bool executable = options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable;
+  if (Error error = output->commit(executable))
+    return error;
+  return header ? header->commit() : Error::success();
 }
 
 Error optc::emitArtifact(mlir::ModuleOp module, const optc::Target &target, const ModelSignature &signature,
