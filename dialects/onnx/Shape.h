@@ -84,6 +84,9 @@ public:
   int64_t rank(unsigned i) const { return in(i).rank(); }
   mlir::Type elementType(unsigned i) const { return in(i).elementType; }
   std::optional<llvm::SmallVector<Dim>> elements(unsigned i) const;
+  /// The elements of a vector that has `count` of them by the operator's definition, also where its type does not say
+  /// so. The lowering checks the length when it reads them.
+  std::optional<llvm::SmallVector<Dim>> elements(unsigned i, int64_t count) const;
   std::optional<llvm::SmallVector<int64_t>> constElements(unsigned i) const;
   /// The values of a small constant floating-point operand.
   std::optional<llvm::SmallVector<double>> constFloats(unsigned i) const;

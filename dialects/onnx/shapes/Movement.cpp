@@ -199,7 +199,9 @@ static LogicalResult inferExpand(ShapeContext &ctx) {
 
 static LogicalResult inferTile(ShapeContext &ctx) {
   Type element = ctx.resultElement(0);
-  auto repeats = ctx.elements(1);
+  if (failed(ctx.expectRank(1, 1)))
+    return failure();
+  auto repeats = ctx.ranked(0) ? ctx.elements(1, ctx.rank(0)) : ctx.elements(1);
   if (!ctx.ranked(0))
     return repeats ? ctx.setRank(0, element, repeats->size()) : ctx.setUnranked(0, element);
   if (!repeats)
@@ -319,7 +321,9 @@ static LogicalResult inferSplit(ShapeContext &ctx) {
   Dim whole = dims[*axis];
   std::optional<SmallVector<Dim>> sizes;
   if (ctx.has(1)) {
-    sizes = ctx.elements(1);
+    if (failed(ctx.expectRank(1, 1)))
+      return failure();
+    sizes = ctx.elements(1, count);
   } else {
     int64_t n = ctx.intAttr("num_outputs", count);
     if (n != count)
