@@ -183,6 +183,8 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
   FailureOr<LoopNest> nest = loopNestOf(op);
   if (failed(nest))
     return refuse("an access is not a sum of loops");
+  if (llvm::any_of(nest->sizes, [](const SizeExpr &size) { return size.is(0); }))
+    return refuse("a size is zero");
   Contraction c;
   c.nest = std::move(*nest);
   NestOperand &out = c.nest.result();
@@ -339,4 +341,14 @@ FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const Contraction &c, 
     dims.push_back(*found);
   }
   return dims;
+}
+
+bool optc::kernel::hasContiguousColumns(const Contraction &c) {
+  const NestOperand &b = c.operandB();
+  return c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1));
+}
+
+bool optc::kernel::isPackable(const Contraction &c) {
+  return llvm::all_of(ArrayRef<ArrayRef<unsigned>>{c.outer, c.n, c.k},
+                      [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c, c.operandB(), loops)); });
 }

@@ -149,9 +149,6 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   if (failed(product))
     return decline(why);
   Contraction &c = *product;
-  for (const kernel::SizeExpr &size : c.nest.sizes)
-    if (size.is(0))
-      return decline("a size is zero");
   // Everything else of the dispatch has to be an epilogue.
   Value last = root.getResult(0);
   for (Operation &op : dispatch.getBody().front().without_terminator())
@@ -165,7 +162,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   const NestOperand &b = c.operandB();
   kernel::PackingAttr packing = packingFor(c, blocks.panelWidth());
   bool constant = isConstant(b.tensor);
-  bool direct = c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1));
+  bool direct = kernel::hasContiguousColumns(c);
   if (!constant && direct)
     packing = {};
   if (!packing && !direct)

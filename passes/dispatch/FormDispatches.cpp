@@ -54,7 +54,8 @@ static void growEpilogue(Group &group, const DenseSet<Operation *> &taken) {
   if (!root)
     return;
   FailureOr<kernel::Contraction> product = kernel::matchContraction(root);
-  if (failed(product))
+  // What the product's emitter cannot take has no place for an inner result.
+  if (failed(product) || !(kernel::hasContiguousColumns(*product) || kernel::isPackable(*product)))
     return;
   for (Operation *last = root; last->hasOneUse();) {
     auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
