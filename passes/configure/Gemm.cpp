@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/passes/configure/Strategies.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace optc;
@@ -16,6 +17,9 @@ using kernel::NestOperand;
 static constexpr int64_t kLeastTileWork = 128 << 10, kMostTileWork = 4 << 20;
 /// So many tiles are enough for any number of threads that a product is worth.
 static constexpr int64_t kManyTiles = 16;
+/// Rows of a that one set of the first-level cache (8 ways) holds beside b's panel. 128 x 768 x 3072 on Zen 4: 95 % of
+/// the FMA peak with 6 rows, 83 % with 12.
+static constexpr int64_t kPage = 4096, kRowsPerSet = 6;
 /// What a size that only a run knows is taken for.
 static constexpr int64_t kTypicalSize = 128;
 /// A tile size that nothing exceeds.
@@ -37,6 +41,12 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
   int64_t accumulators = many ? 24 : 12;
   blocks.rows = accumulators / blocks.vectors;
   blocks.panels = 1;
+  // Rows whose distance is a multiple of the page size fall into one set of the first-level cache.
+  if (!c.m.empty() && c.operandA().strides[c.m.back()].isStatic()) {
+    int64_t distance = c.operandA().strides[c.m.back()].factor * (elem.getIntOrFloatBitWidth() / 8);
+    int64_t sets = kPage / std::gcd(std::max<int64_t>(distance, 1), kPage);
+    blocks.rows = std::min(blocks.rows, sets * kRowsPerSet);
+  }
   kernel::SizeExpr m = c.nest.sizeOf(c.m);
   if (m.isStatic() && m.factor < blocks.rows) {
     // Few rows: several panels at once, so that sums do not wait for each other and more of b is on its way.
