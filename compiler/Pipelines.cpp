@@ -33,6 +33,7 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandFunctionsPass(
       [](Operation *op) { return loweringTable().count(op->getName().getStringRef()) != 0; }));
   pm.addNestedPass<func::FuncOp>(createInferShapes());
+  pm.addNestedPass<func::FuncOp>(createSplitRanks());
   if (options.optLevel >= 1) {
     pm.addNestedPass<func::FuncOp>(createSimplify());
     pm.addPass(createFoldConstantsPass());

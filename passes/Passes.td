@@ -40,6 +40,24 @@ def Simplify : Pass<"optc-simplify", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SplitRanks : Pass<"optc-split-ranks", "::mlir::func::FuncOp"> {
+  let summary = "move what depends on an If of tensors of different rank into its branches";
+  let description = [{
+    Below, every op needs to know the ranks of its tensors. Where the branches
+    of an If give different ones, the ops that use the result go into both
+    branches; there the rank is known.
+
+    ```mlir
+    %0 = "onnx.If"(%c) ({ yield %x : tensor<2xf32> }, { yield %y : tensor<2x3xf32> }) -> tensor<*xf32>
+    %1 = "onnx.Relu"(%0) : (tensor<*xf32>) -> tensor<*xf32>
+    // becomes
+    %1 = "onnx.If"(%c) ({ %2 = "onnx.Relu"(%x) : (tensor<2xf32>) -> tensor<2xf32> yield %2 },
+                        { %2 = "onnx.Relu"(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32> yield %2 }) -> tensor<*xf32>
+    ```
+  }];
+  let options = [Option<"maxOps", "max-ops", "int64_t", "20000", "ops that may be made; what is left is refused later">];
+}
+
 //===----------------------------------------------------------------------===//
 // lowering: onnx -> linalg + tensor + kernel
 //===----------------------------------------------------------------------===//

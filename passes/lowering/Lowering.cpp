@@ -2,6 +2,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/StorageConstant.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace optc;
@@ -277,6 +278,43 @@ Value Lowering::constant(ElementsAttr value, Type elem) {
   return arith::ConstantOp::create(b, loc, typed);
 }
 
+/// Whether an op handles tensors of unknown rank, which are descriptors of the runtime. The other lowerings count on
+/// ranks.
+static bool takesUnranked(Operation *op) {
+  static const llvm::StringSet<> names = {"onnx.Identity",
+                                          "onnx.CastLike",
+                                          "onnx.If",
+                                          "onnx.Loop",
+                                          "onnx.Scan",
+                                          "onnx.SequenceEmpty",
+                                          "onnx.SequenceConstruct",
+                                          "onnx.SequenceInsert",
+                                          "onnx.SequenceErase",
+                                          "onnx.SequenceAt",
+                                          "onnx.SequenceLength",
+                                          "onnx.ConcatFromSequence",
+                                          "onnx.SplitToSequence",
+                                          "onnx.Optional",
+                                          "onnx.OptionalGetElement",
+                                          "onnx.OptionalHasElement",
+                                          "onnx.NonZero",
+                                          "onnx.RandomNormalLike",
+                                          "onnx.RandomUniformLike",
+                                          "onnx.Bernoulli"};
+  return names.contains(op->getName().getStringRef());
+}
+
+/// Refuses an op that has to know the rank of a tensor and does not.
+static LogicalResult checkRanks(Operation *op, Lowering &l) {
+  auto isOpen = [&](Value v) { return isa<TensorType>(v.getType()) && !l.shape(v).ranked; };
+  if (takesUnranked(op))
+    return success();
+  if (llvm::any_of(op->getOperands(), isOpen) ||
+      llvm::any_of(op->getResults(), [&](Value v) { return !v.use_empty() && isOpen(v); }))
+    return requireRanked(op, l);
+  return success();
+}
+
 FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
   const LoweringTable &table = loweringTable();
   bool failedAny = false;
@@ -309,7 +347,7 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
                              : "is not supported: it has neither a lowering nor a function body of simpler operators; "
                                "export the model without it, or remove the node");
         failedAny = true;
-      } else if (failed(it->second(&op, *this))) {
+      } else if (failed(checkRanks(&op, *this)) || failed(it->second(&op, *this))) {
         failedAny = true;
       }
     }
