@@ -79,5 +79,10 @@ OpFoldResult ViewOp::fold(FoldAdaptor) {
   auto type = cast<RankedTensorType>(getResult().getType());
   if (getSource().getType() == type && type.hasStaticShape())
     return getSource();
+  // A view of a view is a view of the first source.
+  if (auto inner = getSource().getDefiningOp<ViewOp>()) {
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
   return {};
 }
