@@ -44,6 +44,15 @@ void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
 }
 
+void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.optLevel < 1)
+    return;
+  pm.addNestedPass<func::FuncOp>(createAssignLayouts());
+  // Views of views become one.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());

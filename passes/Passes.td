@@ -65,6 +65,39 @@ def LowerOnnx : Pass<"optc-lower-onnx", "::mlir::func::FuncOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// layout
+//===----------------------------------------------------------------------===//
+
+def AssignLayouts : Pass<"optc-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "choose the order in which tensors are stored: channels last around convolutions";
+  let description = [{
+    An order is a permutation of a value's dimensions. Structured ops take any:
+    the maps of their operands and results and the indices of their reads are
+    permuted, so orders spread from convolutions until an op refuses them
+    (arguments and results, views that mix dimensions, library operators,
+    control flow). Transpositions go there. What a convolution reaches is
+    converted when it is worth that: `worth` multiply-adds per element moved.
+
+    Transpositions of the model become maps of their users, or of the op that
+    computes their input, when that keeps the innermost dimension.
+
+    Afterwards an op walks its result in memory order.
+  }];
+  let options = [
+    Option<"worth", "worth", "unsigned", "8", "multiply-adds that pay for moving an element">,
+    Option<"report", "report", "bool", "false", "a remark per group of convolutions">
+  ];
+  let statistics = [
+    Statistic<"convolutions", "num-convolutions", "convolutions with channels last">,
+    Statistic<"transpositions", "num-transpositions", "transpositions at boundaries">,
+    Statistic<"absorbed", "num-absorbed", "transpositions of the model that became maps">,
+    Statistic<"removed", "num-removed", "copies removed">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::optc::kernel::KernelDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // dispatch
 //===----------------------------------------------------------------------===//
 
