@@ -57,10 +57,16 @@ Value Rewrite::copyOf(Value v, ArrayRef<int64_t> order) {
   b.setInsertionPointAfterValue(v);
   Location loc = v.getLoc();
   RankedTensorType type = typeOf(v);
+  // The scalars from which the sizes of `v` come, or what it has itself where they are not known.
   SmallVector<Value> sizes;
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (type.isDynamicDim(d))
-      sizes.push_back(tensor::DimOp::create(b, loc, v, d));
+  for (auto [d, size] : llvm::enumerate(sizesOf(v))) {
+    if (!type.isDynamicDim(d))
+      continue;
+    if (size.isConstant())
+      sizes.push_back(arith::ConstantIndexOp::create(b, loc, size.constant));
+    else
+      sizes.push_back(size.dim < 0 ? size.value : tensor::DimOp::create(b, loc, size.value, size.dim).getResult());
+  }
   Value copy;
   if (sameMemory(type.getShape(), layouts.of(v), order)) {
     copy = kernel::ViewOp::create(b, loc, type, v, sizes);
