@@ -26,6 +26,7 @@ struct Family {
 
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyGemm, cpu::emitGemm},
+    {kernel::kFamilyRows, cpu::emitRows},
 };
 
 static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &options) {

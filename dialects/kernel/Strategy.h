@@ -6,7 +6,7 @@
 namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
-inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm";
+inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyRows = "rows";
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
