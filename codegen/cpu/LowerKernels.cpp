@@ -27,6 +27,7 @@ struct Family {
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyGemm, cpu::emitGemm},
     {kernel::kFamilyPack, cpu::emitPack},
+    {kernel::kFamilyRows, cpu::emitRows},
 };
 
 static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &options) {

@@ -7,10 +7,37 @@
 using namespace mlir;
 using namespace optc;
 
+Type optc::cpu::vectorOf(Type element, int64_t lanes) {
+  return lanes == 0 ? element : VectorType::get({lanes}, element);
+}
+
 Value optc::cpu::spread(ImplicitLocOpBuilder &b, Value scalar, int64_t lanes) {
-  if (isa<VectorType>(scalar.getType()))
+  if (lanes == 0 || isa<VectorType>(scalar.getType()))
     return scalar;
   return vector::BroadcastOp::create(b, VectorType::get({lanes}, scalar.getType()), scalar);
+}
+
+static Value mapped(ImplicitLocOpBuilder &b, const IRMapping &map, Value v, int64_t lanes) {
+  if (Value known = map.lookupOrNull(v))
+    return known;
+  return cpu::spread(b, v, lanes); // a scalar from outside
+}
+
+void optc::cpu::cloneOpOnVectors(ImplicitLocOpBuilder &b, Operation &op, IRMapping &map, int64_t lanes) {
+  if (isa<arith::ConstantOp>(op)) {
+    Value copy = b.clone(op)->getResult(0);
+    map.map(op.getResult(0), spread(b, copy, lanes));
+    return;
+  }
+  OperationState state(op.getLoc(), op.getName());
+  for (Value v : op.getOperands())
+    state.operands.push_back(mapped(b, map, v, lanes));
+  for (Type type : op.getResultTypes())
+    state.types.push_back(vectorOf(type, lanes));
+  state.attributes = llvm::to_vector(op.getAttrs());
+  Operation *made = b.create(state);
+  for (auto [from, to] : llvm::zip(op.getResults(), made->getResults()))
+    map.map(from, to);
 }
 
 SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &body, ValueRange args, int64_t lanes,
@@ -18,33 +45,14 @@ SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &bod
   IRMapping map;
   for (auto [from, to] : llvm::zip(body.getArguments(), args))
     map.map(from, spread(b, to, lanes));
-  auto operand = [&](Value v) {
-    if (Value mapped = map.lookupOrNull(v))
-      return mapped;
-    return spread(b, v, lanes); // a scalar from outside
-  };
   for (Operation &op : body.without_terminator()) {
-    if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
       map.map(index.getResult(), spread(b, indexOf(index.getDim()), lanes));
-      continue;
-    }
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      Value copy = b.clone(*constant.getOperation())->getResult(0);
-      map.map(constant.getResult(), spread(b, copy, lanes));
-      continue;
-    }
-    OperationState state(op.getLoc(), op.getName());
-    for (Value v : op.getOperands())
-      state.operands.push_back(operand(v));
-    for (Type type : op.getResultTypes())
-      state.types.push_back(VectorType::get({lanes}, type));
-    state.attributes = llvm::to_vector(op.getAttrs());
-    Operation *made = b.create(state);
-    for (auto [from, to] : llvm::zip(op.getResults(), made->getResults()))
-      map.map(from, to);
+    else
+      cloneOpOnVectors(b, op, map, lanes);
   }
   SmallVector<Value> out;
   for (Value v : body.getTerminator()->getOperands())
-    out.push_back(operand(v));
+    out.push_back(mapped(b, map, v, lanes));
   return out;
 }

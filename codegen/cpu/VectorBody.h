@@ -2,16 +2,24 @@
 #ifndef OPTC_CODEGEN_CPU_VECTORBODY_H
 #define OPTC_CODEGEN_CPU_VECTORBODY_H
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace optc::cpu {
 
 /// Clones a body (kernel::isElementwiseBody, or with linalg.index) with one vector of `lanes` elements per argument
-/// (scalars are spread). `indexOf` gives linalg.index of a loop as a vector of index. Returns the yielded vectors.
+/// (scalars are spread; with 0 lanes everything stays scalar). `indexOf` gives linalg.index of a loop as a vector of index. Returns the yielded vectors.
 llvm::SmallVector<mlir::Value> cloneOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Block &body, mlir::ValueRange args,
                                               int64_t lanes, llvm::function_ref<mlir::Value(unsigned loop)> indexOf);
 
-/// `scalar` in all lanes; vectors stay.
+/// Clones one op of a body on vectors, or on scalars when `lanes` is 0. `map` holds what its operands became (values
+/// from outside are spread) and gets its results.
+void cloneOpOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op, mlir::IRMapping &map, int64_t lanes);
+
+/// A vector of `lanes` elements, or the scalar type when `lanes` is 0.
+mlir::Type vectorOf(mlir::Type element, int64_t lanes);
+
+/// `scalar` in all lanes; vectors stay, and so does everything when `lanes` is 0.
 mlir::Value spread(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar, int64_t lanes);
 
 } // namespace optc::cpu

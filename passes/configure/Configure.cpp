@@ -12,7 +12,7 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm};
+static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseRows};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {

@@ -16,6 +16,7 @@ struct Machine {
 using ChooseFn = kernel::StrategyAttr (*)(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef family, llvm::ArrayRef<int64_t> groups,
