@@ -26,6 +26,7 @@ struct Family {
 
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyGemm, cpu::emitGemm},
+    {kernel::kFamilyWindow, cpu::emitWindow},
 };
 
 static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &options) {

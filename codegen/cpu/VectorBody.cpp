@@ -13,29 +13,38 @@ Value optc::cpu::spread(ImplicitLocOpBuilder &b, Value scalar, int64_t lanes) {
   return vector::BroadcastOp::create(b, VectorType::get({lanes}, scalar.getType()), scalar);
 }
 
+Value optc::cpu::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value buffer, Value offset, Value mask) {
+  if (!mask)
+    return vector::LoadOp::create(b, type, buffer, offset);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, buffer, offset, mask, zero);
+}
+
+void optc::cpu::storeLanes(ImplicitLocOpBuilder &b, Value v, Value buffer, Value offset, Value mask) {
+  if (mask)
+    vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
+  else
+    vector::StoreOp::create(b, v, buffer, offset);
+}
+
 SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &body, ValueRange args, int64_t lanes,
                                              llvm::function_ref<Value(unsigned)> indexOf) {
   IRMapping map;
   for (auto [from, to] : llvm::zip(body.getArguments(), args))
-    map.map(from, spread(b, to, lanes));
-  auto operand = [&](Value v) {
-    if (Value mapped = map.lookupOrNull(v))
-      return mapped;
-    return spread(b, v, lanes); // a scalar from outside
-  };
+    map.map(from, to);
   for (Operation &op : body.without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-      map.map(index.getResult(), spread(b, indexOf(index.getDim()), lanes));
+      map.map(index.getResult(), indexOf(index.getDim()));
       continue;
     }
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      Value copy = b.clone(*constant.getOperation())->getResult(0);
-      map.map(constant.getResult(), spread(b, copy, lanes));
+    auto isVector = [&](Value v) { return isa<VectorType>(map.lookupOrDefault(v).getType()); };
+    if (llvm::none_of(op.getOperands(), isVector)) {
+      b.clone(op, map);
       continue;
     }
     OperationState state(op.getLoc(), op.getName());
     for (Value v : op.getOperands())
-      state.operands.push_back(operand(v));
+      state.operands.push_back(spread(b, map.lookupOrDefault(v), lanes));
     for (Type type : op.getResultTypes())
       state.types.push_back(VectorType::get({lanes}, type));
     state.attributes = llvm::to_vector(op.getAttrs());
@@ -45,6 +54,6 @@ SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &bod
   }
   SmallVector<Value> out;
   for (Value v : body.getTerminator()->getOperands())
-    out.push_back(operand(v));
+    out.push_back(spread(b, map.lookupOrDefault(v), lanes));
   return out;
 }

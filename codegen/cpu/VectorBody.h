@@ -6,13 +6,20 @@
 
 namespace optc::cpu {
 
-/// Clones a body (kernel::isElementwiseBody, or with linalg.index) with one vector of `lanes` elements per argument
-/// (scalars are spread). `indexOf` gives linalg.index of a loop as a vector of index. Returns the yielded vectors.
+/// Clones a body (kernel::isElementwiseBody, or with linalg.index) with a vector of `lanes` elements or a scalar, the
+/// same for all lanes, per argument; what depends on scalars only stays scalar. `indexOf` gives linalg.index of a loop.
+/// Returns the yielded vectors.
 llvm::SmallVector<mlir::Value> cloneOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Block &body, mlir::ValueRange args,
                                               int64_t lanes, llvm::function_ref<mlir::Value(unsigned loop)> indexOf);
 
 /// `scalar` in all lanes; vectors stay.
 mlir::Value spread(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar, int64_t lanes);
+
+/// Loads or stores consecutive elements; a null mask means all.
+mlir::Value loadLanes(mlir::ImplicitLocOpBuilder &b, mlir::VectorType type, mlir::Value buffer, mlir::Value offset,
+                      mlir::Value mask = nullptr);
+void storeLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value v, mlir::Value buffer, mlir::Value offset,
+                mlir::Value mask = nullptr);
 
 } // namespace optc::cpu
 #endif

@@ -18,3 +18,8 @@ GemmBlocks GemmBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
   return {blocks[0], blocks[1], blocks[2], blocks[3]};
 }
+
+WindowBlocks WindowBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
+}

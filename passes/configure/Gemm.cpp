@@ -8,23 +8,12 @@
 
 using namespace mlir;
 using namespace optc;
+using configure::kWhole, configure::typical;
 using kernel::Contraction;
 using kernel::NestOperand;
 
 /// Multiply-adds of a tile: enough to pay for handing it out, and not so many that threads end at different times.
 static constexpr int64_t kLeastTileWork = 128 << 10, kMostTileWork = 4 << 20;
-/// What a size that only a run knows is taken for.
-static constexpr int64_t kTypicalSize = 128;
-/// A tile size that nothing exceeds.
-static constexpr int64_t kWhole = int64_t(1) << 40;
-
-static int64_t typical(const kernel::SizeExpr &size) {
-  int64_t product = std::max<int64_t>(size.factor, 1);
-  for (size_t i = 0; i < size.runtime.size(); ++i)
-    product = std::min(product * kTypicalSize, kWhole);
-  return product;
-}
-
 static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const configure::Machine &machine) {
   kernel::GemmBlocks blocks;
   blocks.lanes = machine.vectorBits / elem.getIntOrFloatBitWidth();
@@ -51,26 +40,14 @@ static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   auto constant = b.tensor.getDefiningOp<arith::ConstantOp>();
   if (!constant || !cast<RankedTensorType>(b.tensor.getType()).hasStaticShape())
     return {};
-  auto outer = kernel::dimsOfLoops(c, b, c.outer), n = kernel::dimsOfLoops(c, b, c.n),
-       k = kernel::dimsOfLoops(c, b, c.k);
+  auto outer = kernel::dimsOfLoops(c.nest, b, c.outer), n = kernel::dimsOfLoops(c.nest, b, c.n),
+       k = kernel::dimsOfLoops(c.nest, b, c.k);
   if (failed(outer) || failed(n) || failed(k))
     return {};
   Builder builder(c.nest.op.getContext());
   auto array = [&](ArrayRef<int64_t> dims) { return builder.getDenseI64ArrayAttr(dims); };
   auto packing = kernel::PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), lanes);
   return kernel::packedType(cast<RankedTensorType>(b.tensor.getType()), packing) ? packing : kernel::PackingAttr();
-}
-
-/// Reads b through panels that are packed outside of the dispatch.
-static void packOperand(kernel::DispatchOp dispatch, const Contraction &c, kernel::PackingAttr packing) {
-  OpBuilder builder(dispatch);
-  linalg::GenericOp root = c.nest.op;
-  Value source = c.operandB().tensor;
-  Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
-  Value panels = kernel::PackOp::create(builder, source.getLoc(), type, source, packing);
-  builder.setInsertionPoint(root);
-  Value packed = kernel::PackedOp::create(builder, source.getLoc(), source.getType(), panels, packing);
-  root->setOperand(c.b, packed);
 }
 
 /// Elements of a that a row of the product adds to what other rows read already: overlapping windows share most of
@@ -89,12 +66,7 @@ static int64_t elementsPerRow(const Contraction &c) {
 }
 
 kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined) {
-  linalg::GenericOp root;
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.getNumReductionLoops()) {
-      root = generic;
-      break;
-    }
+  linalg::GenericOp root = reductionOf(dispatch);
   if (!root)
     return {};
   std::string why;
@@ -113,7 +85,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   Value last = root.getResult(0);
   for (Operation &op : dispatch.getBody().front().without_terminator())
     if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
-      if (failed(kernel::matchEpilogue(c, generic, last, &why)))
+      if (failed(kernel::matchEpilogue(c.nest, c.n, generic, last, /*indices=*/false, &why)))
         return decline(why);
       last = generic.getResult(0);
     }
@@ -125,7 +97,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   if (!packing && !direct)
     return decline("the columns of the second operand are neither constant nor contiguous");
   if (packing)
-    packOperand(dispatch, c, packing);
+    configure::packOperand(dispatch, root->getOpOperand(c.b), packing);
 
   int64_t m = typical(c.nest.sizeOf(c.m)), n = typical(c.nest.sizeOf(c.n)), k = typical(c.nest.sizeOf(c.k));
   int64_t total = std::min(m * n, kWhole) * std::min(k, kWhole >> 10) * typical(c.nest.sizeOf(c.outer));

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/dialects/kernel/Kernel.h"
-#include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -46,18 +46,31 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
 /// Root and elementwise consumers, each the only user of the one before.
 using Group = SmallVector<linalg::LinalgOp>;
 
-/// The consumers that a product computes on its accumulators.
+/// The loops of a product or a window, whose emitters compute consumers on their accumulators; none for other ops.
+struct EpilogueRoot {
+  kernel::LoopNest nest;
+  SmallVector<unsigned> columns; ///< loops that vectors run along
+  bool indices;                  ///< consumers may ask for their position
+};
+
+static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
+  if (auto product = kernel::matchContraction(op); succeeded(product))
+    return EpilogueRoot{product->nest, product->n, /*indices=*/false};
+  if (auto window = kernel::matchWindow(op); succeeded(window))
+    return EpilogueRoot{window->nest, {window->lane}, /*indices=*/true};
+  return std::nullopt;
+}
+
+/// The consumers that the root computes on its accumulators.
 static void growEpilogue(Group &group) {
-  auto root = dyn_cast<linalg::GenericOp>(group.front().getOperation());
+  auto op = dyn_cast<linalg::GenericOp>(group.front().getOperation());
+  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op) : std::nullopt;
   if (!root)
     return;
-  FailureOr<kernel::Contraction> product = kernel::matchContraction(root);
-  if (failed(product))
-    return;
-  for (Operation *last = root; last->hasOneUse();) {
+  for (Operation *last = op; last->hasOneUse();) {
     auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
-    if (!consumer || consumer->getBlock() != root->getBlock() ||
-        failed(kernel::matchEpilogue(*product, consumer, last->getResult(0))))
+    if (!consumer || consumer->getBlock() != op->getBlock() ||
+        failed(kernel::matchEpilogue(root->nest, root->columns, consumer, last->getResult(0), root->indices)))
       return;
     group.push_back(cast<linalg::LinalgOp>(consumer.getOperation()));
     last = consumer;
@@ -98,9 +111,19 @@ static void formDispatch(const Group &group) {
       starts.map(init, dest);
     }
     Operation *copy = b.clone(*op);
-    for (OpOperand &operand : copy->getOpOperands())
-      operand.set(cast<linalg::LinalgOp>(copy).isDpsInit(&operand) ? starts.lookup(operand.get())
-                                                                   : inner.lookupOrDefault(operand.get()));
+    for (OpOperand &operand : copy->getOpOperands()) {
+      if (cast<linalg::LinalgOp>(copy).isDpsInit(&operand)) {
+        operand.set(starts.lookup(operand.get()));
+        continue;
+      }
+      operand.set(inner.lookupOrDefault(operand.get()));
+      // A tensor without contents gives loops their sizes: it needs no memory outside.
+      if (auto empty = operand.get().getDefiningOp<tensor::EmptyOp>(); empty && empty->getBlock() != &body) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(copy);
+        operand.set(b.clone(*empty)->getResult(0));
+      }
+    }
     copy->removeAttr("optc.label");
     inner.map(op->getResults(), copy->getResults());
   }

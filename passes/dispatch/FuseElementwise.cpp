@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "optc/dialects/kernel/Kernel.h"
-#include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -24,8 +24,9 @@ static bool isProfitable(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
     return false;
-  // A product stays one: what it does before multiplying would hide it from its emitter.
-  if (succeeded(optc::kernel::matchContraction(consumer)))
+  // A product stays one: what it does before multiplying would hide it from its emitter. A window would repeat it for
+  // every tap.
+  if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
     return false;
   bool cheap = static_cast<int64_t>(producer.getBody()->getOperations().size()) - 1 <= kCheapBodyOps;
   bool oneUser = llvm::hasSingleElement(producer->getUsers());
