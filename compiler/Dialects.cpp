@@ -36,6 +36,7 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
 #include "mlir/Transforms/Passes.h"
+#include "optc/compiler/FoldConstants.h"
 #include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Onnx.h"
@@ -88,6 +89,7 @@ void optc::registerDialects(DialectRegistry &registry) {
 
 void optc::registerPasses() {
   registerExpandFunctionsPass();
+  registerFoldConstantsPass();
   registerOptcPasses();
   registerCanonicalizer();
   registerCSE();

@@ -171,17 +171,17 @@ Error Compilation::emit() {
   artifact.output = outputPath(extensionOf(options.emit));
   artifact.optLevel = options.optLevel;
   artifact.maxBytes = options.maxSize;
+  SmallString<256> header(artifact.output);
+  llvm::sys::path::replace_extension(header, ".h");
+  if (artifact.kind != ArtifactKind::LlvmIr && artifact.kind != ArtifactKind::Executable && header != artifact.output) {
+    artifact.headerPath = std::string(header);
+    artifact.header = generateHeader(plan->signature, artifact.kind);
+  }
   ArtifactStats stats;
   if (Error error = emitArtifact(*module, *report.target, plan->signature, plan->weights, artifact, stats))
     return error;
   report.artifact = stats;
-  if (artifact.kind == ArtifactKind::LlvmIr || artifact.kind == ArtifactKind::Executable)
-    return Error::success();
-  SmallString<256> header(artifact.output);
-  llvm::sys::path::replace_extension(header, ".h");
-  if (header == artifact.output)
-    return Error::success();
-  return writeTextFile(header, generateHeader(plan->signature, artifact.kind));
+  return Error::success();
 }
 
 /// Make's spelling of a file name.

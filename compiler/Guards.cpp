@@ -5,6 +5,7 @@
 #include "optc/compiler/Version.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -25,11 +26,20 @@ static void say(const char *text) {
     return;
 }
 
+/// Only the first thread that fails reports; one that fails while reporting ends the program.
+static void enterOnce(ExitCode code) {
+  static std::atomic<pid_t> reporter = 0;
+  pid_t nobody = 0, self = ::gettid();
+  if (reporter.compare_exchange_strong(nobody, self))
+    return;
+  if (reporter == self)
+    ::_exit(static_cast<int>(code));
+  for (;;)
+    ::pause();
+}
+
 [[noreturn]] static void crash(const char *what) {
-  static volatile std::sig_atomic_t again = 0;
-  if (again)
-    ::_exit(static_cast<int>(ExitCode::Internal));
-  again = 1;
+  enterOnce(ExitCode::Internal);
   const char *phase = currentPhase();
   say("\noptc: error: optc crashed (");
   say(what);
@@ -58,6 +68,20 @@ static void say(const char *text) {
   ::_exit(static_cast<int>(ExitCode::Environment));
 }
 
+/// A page of a mapped file that is not there: what lld writes to a full disk, or a model that was cut short meanwhile.
+[[noreturn]] static void mappingFailed() {
+  enterOnce(ExitCode::Environment);
+  say("\noptc: error: a mapped file cannot be written or read any more: is the disk full, or was the model changed?\n");
+  llvm::sys::RunInterruptHandlers();
+  ::_exit(static_cast<int>(ExitCode::Environment));
+}
+
+static void onSignal(int signal) {
+  if (signal == SIGBUS)
+    mappingFailed();
+  crash("a signal: invalid memory access, stack overflow or abort");
+}
+
 void optc::installCrashGuards(int argc, char **argv) {
   std::string text = "optc " OPTC_VERSION " crashed. The command line:\n";
   for (int i = 0; i < argc; ++i)
@@ -68,10 +92,15 @@ void optc::installCrashGuards(int argc, char **argv) {
   const char *temp = std::getenv("TMPDIR");
   std::snprintf(crashFile, sizeof(crashFile), "%s/optc-crash-%d.txt", temp && *temp ? temp : "/tmp", int(::getpid()));
 
-  // LLVM's handlers (with their own stack) remove temporary files, then call this. Handlers of our own would be
-  // replaced by them.
-  llvm::sys::AddSignalHandler([](void *) { crash("a signal: invalid memory access, stack overflow or abort"); },
-                              nullptr);
+  // LLVM's handlers come first: they set up a stack of their own and remove temporary files on interrupts. They are
+  // withdrawn at the first signal, so a second thread that fails would end the program with that; ours stay.
+  llvm::sys::AddSignalHandler([](void *) { onSignal(SIGSEGV); }, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
+    ::sigaction(signal, &action, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN); // a limit on file sizes is an error of write
   std::set_new_handler([] { outOfMemory(); });
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   llvm::install_fatal_error_handler(

@@ -8,6 +8,7 @@ static constexpr Phase kPhases[] = {
     {"import", "ONNX file to the onnx dialect at the newest opset", nullptr, ExitCode::Input},
     {"graph", "shapes, folding, function bodies; onnx to onnx", addGraphPasses, ExitCode::Input},
     {"tensor", "onnx to structured ops on tensors (linalg, tensor, kernel)", addTensorPasses, ExitCode::Input},
+    {"layout", "the order in which tensors are stored", addLayoutPasses, ExitCode::Internal},
     {"dispatch", "fusion; groups of ops that become one kernel", addDispatchPasses, ExitCode::Internal},
     {"configure", "a strategy for every dispatch", addConfigurePasses, ExitCode::Internal},
     {"plan", "kernels as functions, the host program, the place of every buffer", addPlanPasses, ExitCode::Internal},

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "optc/codegen/Target.h"
+#include "optc/compiler/FoldConstants.h"
 #include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/lowering/Lowering.h"
@@ -32,8 +33,11 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandFunctionsPass(
       [](Operation *op) { return loweringTable().count(op->getName().getStringRef()) != 0; }));
   pm.addNestedPass<func::FuncOp>(createInferShapes());
-  if (options.optLevel >= 1)
+  pm.addNestedPass<func::FuncOp>(createSplitRanks());
+  if (options.optLevel >= 1) {
     pm.addNestedPass<func::FuncOp>(createSimplify());
+    pm.addPass(createFoldConstantsPass());
+  }
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
@@ -41,6 +45,15 @@ void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
   lower.optLevel = options.optLevel;
   pm.addNestedPass<func::FuncOp>(createLowerOnnx(lower));
   // Scalars read from tensors of known scalars become those scalars.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.optLevel < 1)
+    return;
+  pm.addNestedPass<func::FuncOp>(createAssignLayouts());
+  // Views of views become one.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -85,6 +85,13 @@ static SignatureValue describe(DictionaryAttr attrs, unsigned index, bool isInpu
     return out;
   out.dtype = onnx::dataTypeOf(tensor.getElementType());
   out.rank = tensor.hasRank() ? tensor.getRank() : -1;
+  if (auto offset = attrs.getAs<IntegerAttr>("kernel.default"))
+    out.defaultOffset = offset.getInt();
+  if (auto strings = attrs.getAs<ArrayAttr>("kernel.default")) {
+    std::vector<std::string> &all = out.defaultStrings.emplace();
+    for (StringRef s : strings.getAsValueRange<StringAttr>())
+      all.push_back(s.str());
+  }
   auto params = attrs.getAs<ArrayAttr>("onnx.dim_params");
   for (int64_t i = 0; i < out.rank; ++i) {
     if (!tensor.isDynamicDim(i)) {

@@ -40,6 +40,24 @@ def Simplify : Pass<"optc-simplify", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SplitRanks : Pass<"optc-split-ranks", "::mlir::func::FuncOp"> {
+  let summary = "move what depends on an If of tensors of different rank into its branches";
+  let description = [{
+    Below, every op needs to know the ranks of its tensors. Where the branches
+    of an If give different ones, the ops that use the result go into both
+    branches; there the rank is known.
+
+    ```mlir
+    %0 = "onnx.If"(%c) ({ yield %x : tensor<2xf32> }, { yield %y : tensor<2x3xf32> }) -> tensor<*xf32>
+    %1 = "onnx.Relu"(%0) : (tensor<*xf32>) -> tensor<*xf32>
+    // becomes
+    %1 = "onnx.If"(%c) ({ %2 = "onnx.Relu"(%x) : (tensor<2xf32>) -> tensor<2xf32> yield %2 },
+                        { %2 = "onnx.Relu"(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32> yield %2 }) -> tensor<*xf32>
+    ```
+  }];
+  let options = [Option<"maxOps", "max-ops", "int64_t", "20000", "ops that may be made; what is left is refused later">];
+}
+
 //===----------------------------------------------------------------------===//
 // lowering: onnx -> linalg + tensor + kernel
 //===----------------------------------------------------------------------===//
@@ -62,6 +80,39 @@ def LowerOnnx : Pass<"optc-lower-onnx", "::mlir::func::FuncOp"> {
   let options = [Option<"optLevel", "opt-level", "int", "0", "what -O level the rounding rules follow">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// layout
+//===----------------------------------------------------------------------===//
+
+def AssignLayouts : Pass<"optc-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "choose the order in which tensors are stored: channels last around convolutions";
+  let description = [{
+    An order is a permutation of a value's dimensions. Structured ops take any:
+    the maps of their operands and results and the indices of their reads are
+    permuted, so orders spread from convolutions until an op refuses them
+    (arguments and results, views that mix dimensions, library operators,
+    control flow). Transpositions go there. What a convolution reaches is
+    converted when it is worth that: `worth` multiply-adds per element moved.
+
+    Transpositions of the model become maps of their users, or of the op that
+    computes their input, when that keeps the innermost dimension.
+
+    Afterwards an op walks its result in memory order.
+  }];
+  let options = [
+    Option<"worth", "worth", "unsigned", "8", "multiply-adds that pay for moving an element">,
+    Option<"report", "report", "bool", "false", "a remark per group of convolutions">
+  ];
+  let statistics = [
+    Statistic<"convolutions", "num-convolutions", "convolutions with channels last">,
+    Statistic<"transpositions", "num-transpositions", "transpositions at boundaries">,
+    Statistic<"absorbed", "num-absorbed", "transpositions of the model that became maps">,
+    Statistic<"removed", "num-removed", "copies removed">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::optc::kernel::KernelDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,7 +156,7 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
     Option<"vectorRegisters", "vector-registers", "int64_t", "16", "number of vector registers">,
     Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">
   ];
-  let dependentDialects = ["::optc::kernel::KernelDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,7 @@ struct PipelineOptions {
 
 void addGraphPasses(mlir::OpPassManager &pm, const PipelineOptions &options);     ///< onnx -> onnx
 void addTensorPasses(mlir::OpPassManager &pm, const PipelineOptions &options);    ///< onnx -> linalg, tensor, kernel
+void addLayoutPasses(mlir::OpPassManager &pm, const PipelineOptions &options);    ///< order of dimensions in memory
 void addDispatchPasses(mlir::OpPassManager &pm, const PipelineOptions &options);  ///< dispatches
 void addConfigurePasses(mlir::OpPassManager &pm, const PipelineOptions &options); ///< a strategy per dispatch
 void addPlanPasses(mlir::OpPassManager &pm, const PipelineOptions &options);      ///< host program, placed buffers

@@ -60,7 +60,11 @@ struct Stack {
   Chunk *first, *current;
   int64_t top; // position of the next byte, counted over all chunks
   void *alloc(int64_t bytes);
+  /// Without the line between buffers: `bytes` is a positive multiple of kAlign.
+  void *allocLines(int64_t bytes);
   void release(int64_t mark);
+  /// Where in the stack an address is; -1: nowhere.
+  int64_t positionOf(const void *p) const;
   void destroy();
   int64_t bytes() const;
 };

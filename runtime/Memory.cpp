@@ -174,7 +174,10 @@ int64_t Pool::bytes() const {
 void *Stack::alloc(int64_t bytes) {
   if (bytes < 0 || bytes > PTRDIFF_MAX / 4)
     return nullptr;
-  int64_t need = (bytes + int64_t(kAlign)) & ~int64_t(kAlign - 1); // at least one line: pointers are distinct
+  return allocLines((bytes + int64_t(kAlign)) & ~int64_t(kAlign - 1)); // at least one line: pointers are distinct
+}
+
+void *Stack::allocLines(int64_t need) {
   // The current chunk, else a later one that is large enough, else a new one in front of the small ones.
   for (;;) {
     if (current && top - current->base + need <= int64_t(current->size)) {
@@ -216,6 +219,16 @@ void Stack::release(int64_t mark) {
   while (c && c != current && c->base + int64_t(c->size) <= mark)
     c = c->next;
   current = c;
+}
+
+int64_t Stack::positionOf(const void *p) const {
+  int64_t base = 0; // bases of chunks past the current one are stale
+  for (const Chunk *c = first; c; base += int64_t(c->size), c = c->next) {
+    uintptr_t at = reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(c->data);
+    if (at < c->size)
+      return base + int64_t(at);
+  }
+  return -1;
 }
 
 void Stack::destroy() {

@@ -25,6 +25,11 @@ void optc::rt::fail(optc_host *h, optc_status status, const char *format, ...) {
   longjmp(h->end, 1);
 }
 
+/// A default is a tensor whose size follows from the descriptor.
+static bool validDefault(const optc_io_desc &io) {
+  return !io.value || (!io.kind && io.rank >= 0 && packedBytes(io.dtype, countElements(io.rank, io.dims)) >= 0);
+}
+
 static bool validIO(const optc_io_desc *io, int32_t n, int32_t symbols) {
   if (n < 0 || (n && !io))
     return false;
@@ -34,6 +39,8 @@ static bool validIO(const optc_io_desc *io, int32_t n, int32_t symbols) {
     for (int32_t d = 0; d < io[i].rank; ++d)
       if (io[i].dims[d] < 0 && io[i].dims[d] != INT64_MIN && -1 - io[i].dims[d] >= symbols)
         return false;
+    if (!validDefault(io[i]))
+      return false;
   }
   return true;
 }

@@ -198,6 +198,11 @@ void optc::rt::bindInputs(optc_host *h, int32_t count) {
     const optc_value *v = &h->inputs[i];
     h->unpacked[i] = nullptr;
     bool optional = io.kind >= 2, sequence = io.kind == 1 || io.kind == 3;
+    optc_value preset;
+    if (io.value && v->kind == OPTC_NONE) {
+      preset = optc_value_tensor(io.dtype, io.rank, io.dims, io.value);
+      v = &preset;
+    }
     if (optional) {
       if (v->kind == OPTC_OPTIONAL && v->size == 1 && v->items)
         v = v->items;
@@ -344,6 +349,12 @@ static void tensorToValue(optc_host *h, const optc_tensor &t, optc_value &v) {
   v.tensor.dtype = dtypeToDL(t.dtype);
 }
 
+/// Bytes of a described tensor in storage form.
+static int64_t valueBytes(const optc_tensor &t) {
+  int64_t bytes;
+  return mulSize(countElements(t.rank, t.dims), storageBytes(t.dtype), bytes) ? bytes : 0;
+}
+
 static void *unpacked(optc_host *h, const optc_value &v) {
   int64_t count = countElements(v.tensor.ndim, v.tensor.shape);
   void *data = runAlloc(h, count);
@@ -469,6 +480,41 @@ void *optc_rt_alloc(optc_host *h, int64_t bytes) {
 
 int64_t optc_rt_mark(optc_host *h) { return h->stack.top; }
 void optc_rt_release(optc_host *h, int64_t mark) { h->stack.release(mark); }
+
+void optc_rt_keep(optc_host *h, int64_t mark, void **data, const int64_t *bytes, int32_t n, optc_tensor *const *values,
+                  int32_t m) {
+  Stack &stack = h->stack;
+  stack.release(mark);
+  // In the order of addresses, so that nothing is moved onto what has still to move. Equal addresses move once.
+  const void *last = nullptr;
+  for (;;) {
+    int64_t after = last ? stack.positionOf(last) : mark - 1, lowest = INT64_MAX, size = 0;
+    void *from = nullptr;
+    for (int32_t i = 0; i < n + m; ++i) {
+      void *p = i < n ? data[i] : values[i - n]->dtype ? values[i - n]->data : nullptr;
+      int64_t position = p ? stack.positionOf(p) : -1;
+      if (position <= after || position > lowest)
+        continue;
+      int64_t own = i < n ? bytes[i] : valueBytes(*values[i - n]);
+      size = position < lowest || own > size ? own : size;
+      lowest = position;
+      from = p;
+    }
+    if (!from)
+      return;
+    // A buffer of this size was there, so it cannot end above its source.
+    void *to = stack.allocLines(size > 0 ? (size + int64_t(kAlign) - 1) & ~int64_t(kAlign - 1) : int64_t(kAlign));
+    if (!to)
+      fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %lld bytes", (long long)size);
+    memmove(to, from, size_t(size));
+    for (int32_t i = 0; i < n + m; ++i) {
+      void *&p = i < n ? data[i] : values[i - n]->data;
+      if (p == from && (i < n || values[i - n]->dtype))
+        p = to;
+    }
+    last = from;
+  }
+}
 
 void optc_rt_fail(optc_host *h, const char *message) {
   fail(h, OPTC_RUN_FAILED, "%s", message ? message : "the run failed");

@@ -42,7 +42,7 @@ extern "C" optc_status optc_desc_run(optc_context *h, const void *const *inputs,
     in[i] = optc_value_tensor(io.dtype, io.rank, dims, data);
     if (!isInput && !data)
       in[i].kind = OPTC_NONE;
-    else if (io.kind == 2 && !data)
+    else if (isInput && (io.kind == 2 || io.value) && !data)
       in[i].kind = OPTC_NONE;
     for (int32_t n = 0; in[i].kind != OPTC_NONE && n < io.rank; ++n)
       if (dims[n] < 0)

@@ -34,7 +34,8 @@ const optc_api *optc_artifact_query(uint32_t abi) OPTC_HIDDEN;
 /* A context of the artifact's model with its own model object. */
 optc_status optc_artifact_create(int32_t threads, optc_context **context, optc_error *error) OPTC_HIDDEN;
 /* inputs[i], outputs[i]: contiguous buffers of the descriptor's dtypes; input_dims[i] and output_dims[i] may be null
- * where all sizes are static. An output buffer may be null: the context's memory is then stored into outputs[i]. */
+ * where all sizes are static. An output buffer may be null: the context's memory is then stored into outputs[i]. So may
+ * an input that is optional or has a default. */
 optc_status optc_artifact_run(optc_context *context, const void *const *inputs, const int64_t *const *input_dims,
                               void **outputs, const int64_t *const *output_dims, optc_error *error) OPTC_HIDDEN;
 void optc_artifact_destroy(optc_context *context) OPTC_HIDDEN;

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define OPTC_DISPATCH_ABI 1
+#define OPTC_DISPATCH_ABI 2
 #define OPTC_MAX_RANK 16
 
 /* One call of a kernel: works on the tiles [first, last). */
@@ -60,6 +60,10 @@ void *optc_rt_arena(optc_host *h);
 void *optc_rt_alloc(optc_host *h, int64_t bytes);
 int64_t optc_rt_mark(optc_host *h);
 void optc_rt_release(optc_host *h, int64_t mark);
+/* Releases, but keeps n buffers and the data of m descriptors: what lies above the mark moves down to it, and `data`
+ * and `values` get the new addresses. Buffers must not overlap unless they begin at the same address. */
+void optc_rt_keep(optc_host *h, int64_t mark, void **data, const int64_t *bytes, int32_t n, optc_tensor *const *values,
+                  int32_t m);
 /* Runs tiles [0, tiles) of a kernel, on the calling thread or shared with the pool; scratch_bytes per worker. */
 void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *scalar, int64_t tiles,
                     int64_t scratch_bytes);
@@ -84,6 +88,7 @@ typedef struct optc_io_desc {
   optc_dtype dtype;    /* of the tensor or of the sequence's tensors */
   int32_t rank;        /* -1: not known */
   const int64_t *dims; /* >= 0 static; -1 - s: symbol s; INT64_MIN: unknown, unnamed */
+  const void *value;   /* the default of an input, as a caller would give it; its dims are static. Null: none */
 } optc_io_desc;
 
 typedef struct optc_model_desc {

@@ -18,7 +18,8 @@
  *  - Inputs: CPU memory, row-major. A null `strides` means contiguous. Inputs that
  *    are strided or not aligned to their element size are copied at the start of
  *    the run (sub-byte types must be contiguous). Sub-byte types are packed, the
- *    first element in the low bits. Inputs are never written to.
+ *    first element in the low bits. Inputs are never written to. A value of kind OPTC_NONE takes the default of an
+ *    input that has one (optc_io_desc.value).
  *  - Outputs: a value with kind OPTC_NONE asks for memory: from `allocate` of the
  *    run options where given, otherwise from the context. The context's memory is
  *    valid until the next run of that context has ended (so an output may be an
@@ -115,7 +116,7 @@ typedef struct optc_string {
 } optc_string;
 
 typedef enum optc_value_kind {
-  OPTC_NONE = 0,     /* as an output: let the runtime decide; as an input: an absent optional */
+  OPTC_NONE = 0,     /* as an output: let the runtime decide; as an input: absent, or the default */
   OPTC_TENSOR = 1,   /* `tensor` */
   OPTC_STRINGS = 2,  /* `tensor`, whose data is an array of optc_string */
   OPTC_SEQUENCE = 3, /* `items[0..size)` */

@@ -21,6 +21,8 @@ mlir::LogicalResult emitLoops(mlir::func::FuncOp func, const EmitOptions &option
 mlir::LogicalResult emitGemm(KernelBody &body, const EmitOptions &options);
 /// Depthwise convolutions and pooling, vectors along the channels.
 mlir::LogicalResult emitWindow(KernelBody &body, const EmitOptions &options);
+/// A matrix into the panels that products read.
+mlir::LogicalResult emitPack(KernelBody &body, const EmitOptions &options);
 
 } // namespace optc::cpu
 #endif

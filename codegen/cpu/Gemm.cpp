@@ -51,6 +51,7 @@ private:
   void mergeK();
   void emitTile(ArrayRef<KernelBody::TileRange> ranges);
   void emitColumns(const Columns &columns);
+  Value bestHeight(Value count);
   void emitMicroTile(Value row, int64_t rows, const Columns &columns);
   SmallVector<Value> emitK(size_t level, Value aOffset, Value bOffset, SmallVector<Value> acc);
   SmallVector<Value> multiplyStep(Value aOffset, Value bOffset, SmallVector<Value> acc);
@@ -79,6 +80,9 @@ private:
   DenseMap<unsigned, Value> outerIndex; ///< by loop
   Value rowBegin, rowCount;
   int64_t rowTile = 1;
+  SmallVector<int64_t> heights; ///< of register tiles that there is code for
+  Value height;                 ///< the one to use, when there are several
+  bool rowsDivide = false;      ///< the height divides every tile's rows
   DenseMap<const NestOperand *, Value> outerOffsets;
   // Of the register tile being emitted.
   SmallVector<Value> rowBases, panelBases;
@@ -262,70 +266,50 @@ void GemmEmitter::emitMicroTile(Value row, int64_t rows, const Columns &columns)
 // Rows and columns of a tile
 //===----------------------------------------------------------------------===//
 
-/// All rows of the tile. What MR does not divide is left to the last two register tiles, which share their rows evenly:
-/// a low register tile takes nearly as long as a full one.
+/// All rows of the tile in register tiles of one height. Where the height does not divide them, the last register tile
+/// starts early and computes some rows a second time: the same values, by the same thread.
 void GemmEmitter::emitColumns(const Columns &columns) {
-  int64_t mr = blocks.rows;
-  auto micro = [&](Value row, int64_t rows) { emitMicroTile(row, rows, columns); };
-  auto loopOver = [&](Value count) {
+  auto rowsOf = [&](int64_t height) {
+    Value h = index.c(height), count = index.div(index.add(rowCount, index.c(height - 1)), h);
+    Value lastStart = index.sub(rowCount, h);
     auto loop = scf::ForOp::create(b, index.c(0), count, index.c(1));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    micro(index.add(rowBegin, index.mul(loop.getInductionVar(), index.c(mr))), mr);
+    Value start = index.mul(loop.getInductionVar(), h);
+    if (!rowsDivide)
+      start = index.min(start, lastStart);
+    emitMicroTile(index.add(rowBegin, start), height, columns);
   };
-  auto tail = [&](Value row, int64_t rows) {
-    int64_t upper = rows > mr ? (rows + 1) / 2 : rows;
-    micro(row, upper);
-    if (rows > upper)
-      micro(index.add(row, index.c(upper)), rows - upper);
-  };
-  // Which remainders can occur.
-  SmallVector<int64_t> remainders;
-  std::optional<int64_t> count = getConstantIntValue(rowCount);
-  std::optional<int64_t> extent;
-  if (SizeExpr m = c.nest.sizeOf(c.m); m.isStatic())
-    extent = m.factor;
-  if (count)
-    remainders.push_back(*count % mr);
-  else if (extent)
-    remainders.append({rowTile % mr, (*extent % rowTile) % mr});
-  else
-    llvm::append_range(remainders, llvm::seq<int64_t>(0, mr));
-  llvm::sort(remainders);
-  remainders.erase(llvm::unique(remainders), remainders.end());
-
-  Value full = index.div(rowCount, index.c(mr));
-  if (remainders.size() == 1 && remainders.front() == 0)
-    return loopOver(full);
-  Value remainder = index.rem(rowCount, index.c(mr)), zero = index.c(0), one = index.c(1);
-  Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, remainder, zero);
-  Value hasFull = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, full, zero);
-  Value shared = b.createOrFold<arith::SelectOp>(b.createOrFold<arith::AndIOp>(hasRest, hasFull), one, zero);
-  Value loops = index.sub(full, shared);
-  loopOver(loops);
-  Value done = index.mul(loops, index.c(mr));
-  Value left = index.sub(rowCount, done), row = index.add(rowBegin, done);
-  SmallVector<int64_t> cases;
-  for (int64_t r : remainders)
-    if (r != 0) {
-      // Whether a full register tile comes before the remainder is known when the row count is.
-      if (!count || *count < mr)
-        cases.push_back(r);
-      if (!count || *count >= mr)
-        cases.push_back(mr + r);
-    }
-  if (count)
-    return tail(row, cases.front());
-  auto choice = scf::IndexSwitchOp::create(b, TypeRange(), left, cases, cases.size());
-  for (auto [region, rows] : llvm::zip(choice.getCaseRegions(), cases)) {
+  if (heights.size() == 1)
+    return rowsOf(heights.front());
+  auto choice = scf::IndexSwitchOp::create(b, TypeRange(), height, heights, heights.size());
+  for (auto [region, rows] : llvm::zip(choice.getCaseRegions(), heights)) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&region);
-    tail(row, rows);
+    rowsOf(rows);
     scf::YieldOp::create(b);
   }
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&choice.getDefaultRegion());
   scf::YieldOp::create(b);
+}
+
+/// The height, of those there is code for, that takes the least time for `count` rows; it is never more than `count`.
+Value GemmEmitter::bestHeight(Value count) {
+  Value best = index.c(1), least = index.mul(count, index.c(2));
+  for (int64_t height : llvm::reverse(heights)) {
+    if (height == 1)
+      continue;
+    Value h = index.c(height);
+    Value cost = index.mul(index.div(index.add(count, index.c(height - 1)), h),
+                           index.c(kernel::GemmBlocks::costOfHeight(height)));
+    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, h, count);
+    Value cheaper = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, cost, least);
+    Value take = arith::AndIOp::create(b, fits, cheaper);
+    best = arith::SelectOp::create(b, take, h, best);
+    least = arith::SelectOp::create(b, take, cost, least);
+  }
+  return best;
 }
 
 void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
@@ -335,6 +319,7 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
   rowBegin = index.c(0);
   rowCount = index.c(1);
   AffineMap outMap = c.nest.op.getIndexingMapsArray().back();
+  Value allColumns = columnCount;
   for (auto [group, range] : llvm::zip(kernel::tileGroups(body.strategy), ranges)) {
     if (c.rows.count && group.firstDim == c.rows.first) {
       rowBegin = range.begin;
@@ -347,20 +332,25 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
       outerIndex[cast<AffineDimExpr>(outMap.getResult(group.firstDim)).getPosition()] = range.begin;
     }
   }
+  SizeExpr m = c.nest.sizeOf(c.m);
+  if (m.isStatic()) {
+    heights = {blocks.rows};
+    rowsDivide = m.factor % blocks.rows == 0 && rowTile % blocks.rows == 0;
+  } else {
+    heights = blocks.heights();
+    height = bestHeight(rowCount);
+  }
   // Offsets of the outer loops are made here, where every register tile can use them.
   for (const NestOperand &operand : c.nest.operands)
     (void)outerOffset(operand);
   if (packed) {
     // Of packed b: its outer loops are the first dimensions of the panels.
-    auto shape = cast<RankedTensorType>(packed.getPanels().getType()).getShape();
     Value offset = index.c(0);
     for (unsigned loop : c.outer)
       if (c.operandB().moves(loop))
         offset = index.add(index.mul(offset, body.size(c.nest.sizes[loop])), outerIndex[loop]);
-    int64_t matrix = 1;
-    for (int64_t size : shape.take_back(3))
-      matrix *= size;
-    outerOffsets[&c.operandB()] = index.mul(offset, index.c(matrix));
+    Value width = index.c(blocks.panelWidth()), rounded = index.add(allColumns, index.c(blocks.panelWidth() - 1));
+    outerOffsets[&c.operandB()] = index.mul(offset, index.mul(index.div(rounded, width), panelStride));
   }
   epilogue.forOperands([&](const NestOperand &operand) { (void)outerOffset(operand); });
 

@@ -110,6 +110,11 @@ Value KernelBody::boundDim(Value tensor, unsigned dim) {
   llvm_unreachable("a tensor of run-time size without a buffer");
 }
 
+Value KernelBody::dim(Value tensor, unsigned dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.isDynamicDim(dim) ? boundDim(tensor, dim) : index.c(type.getDimSize(dim));
+}
+
 Value KernelBody::size(const kernel::SizeExpr &expr) {
   Value product = index.c(expr.factor);
   for (const kernel::RuntimeSize &r : expr.runtime)

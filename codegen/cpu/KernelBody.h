@@ -42,6 +42,8 @@ public:
   /// The buffer that `tensor`, a result of a structured op, is written to at the end; null when it is not a result.
   mlir::Value destination(mlir::Value tensor);
   mlir::Value size(const kernel::SizeExpr &expr);
+  /// A dimension of a tensor that has a buffer.
+  mlir::Value dim(mlir::Value tensor, unsigned dim);
 
   /// Calls `body` in a loop over the tiles that this call of the kernel has to do, with the first element and the
   /// number of elements of every tile group.

@@ -39,6 +39,7 @@ private:
   void wrapKernel(func::FuncOp func);
   void convertBind(kernel::BindOp op);
   LogicalResult convertHost(func::FuncOp func);
+  void convertRelease(kernel::ReleaseOp op);
   LogicalResult convertHostOp(Operation *op);
 
   Value c32(int64_t v) { return LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(v)); }
@@ -195,6 +196,25 @@ void Converter::convertBind(kernel::BindOp op) {
   op.erase();
 }
 
+void Converter::convertRelease(kernel::ReleaseOp op) {
+  size_t n = op.getKept().size(), m = op.getValues().size();
+  if (n + m == 0) {
+    call("optc_rt_release", {}, {handle, toI64(op.getMark())});
+  } else {
+    Value data = stack(8 * n), bytes = stack(8 * n), values = stack(8 * m);
+    for (size_t i = 0; i < n; ++i) {
+      store(op.getKept()[i], data, 8 * i);
+      store(toI64(op.getBytes()[i]), bytes, 8 * i);
+    }
+    for (size_t i = 0; i < m; ++i)
+      store(op.getValues()[i], values, 8 * i);
+    call("optc_rt_keep", {}, {handle, toI64(op.getMark()), data, bytes, c32(n), values, c32(m)});
+    for (size_t i = 0; i < n; ++i)
+      op.getMoved()[i].replaceAllUsesWith(load(ptr, data, 8 * i));
+  }
+  op.erase();
+}
+
 LogicalResult Converter::convertHostOp(Operation *op) {
   b.setInsertionPoint(op);
   b.setLoc(op->getLoc());
@@ -237,6 +257,11 @@ LogicalResult Converter::convertHostOp(Operation *op) {
             LLVM::GEPOp::create(b, ptr, i8, global("optc_weights"), ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
       })
       .Case([&](kernel::AllocOp o) { return replace(call("optc_rt_alloc", ptr, {handle, toI64(o.getBytes())})); })
+      .Case([&](kernel::MarkOp) { return replace(toIndex(call("optc_rt_mark", i64, {handle}))); })
+      .Case([&](kernel::ReleaseOp o) {
+        convertRelease(o);
+        return success();
+      })
       .Case([&](kernel::LaunchOp o) {
         Value bufs = stack(8 * o.getBuffers().size()), scalars = stack(8 * o.getScalars().size());
         for (auto [i, buffer] : llvm::enumerate(o.getBuffers()))
@@ -277,6 +302,11 @@ LogicalResult Converter::convertHostOp(Operation *op) {
         for (auto [i, dim] : llvm::enumerate(o.getDims()))
           store(toI64(dim), place, kDimsOffset + 8 * i);
         return replace(place);
+      })
+      .Case([&](kernel::CopyDescriptorOp o) {
+        LLVM::MemmoveOp::create(b, o.getDest(), o.getSource(), c64(kTensorBytes), false);
+        op->erase();
+        return success();
       })
       .Case([&](kernel::DescribedDataOp o) { return replace(load(ptr, o.getDescriptor(), 0)); })
       .Case([&](kernel::DescribedDimOp o) {

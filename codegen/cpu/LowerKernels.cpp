@@ -27,6 +27,7 @@ struct Family {
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyGemm, cpu::emitGemm},
     {kernel::kFamilyWindow, cpu::emitWindow},
+    {kernel::kFamilyPack, cpu::emitPack},
 };
 
 static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &options) {

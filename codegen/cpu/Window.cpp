@@ -122,10 +122,8 @@ LogicalResult WindowEmitter::analyze() {
     return refuse(why);
   w = std::move(*match);
   const SizeExpr &lanes = w.nest.sizes[w.lane];
-  if (!lanes.isStatic() || lanes.factor < blocks.lanes * blocks.vectors)
+  if (lanes.factor < blocks.lanes * blocks.vectors)
     return refuse("there are fewer lanes than the vectors have");
-  if (!llvm::all_of(w.taps(), [&](unsigned tap) { return w.nest.sizes[tap].isStatic(); }))
-    return refuse("the size of the window is known at run time only");
   if (failed(epilogue.collect(w.nest, w.lane, /*indices=*/true)))
     return failure();
 
@@ -139,16 +137,13 @@ LogicalResult WindowEmitter::analyze() {
   inputStrides.resize(type.getRank());
   for (unsigned d = type.getRank(); d-- > 0;) {
     inputStrides[d] = stride;
-    SizeExpr size(type.isDynamicDim(d) ? 1 : type.getDimSize(d));
-    if (type.isDynamicDim(d))
-      size.runtime.push_back({source, d});
-    stride = index.mul(stride, body.size(size));
+    stride = index.mul(stride, body.dim(source, d));
   }
   inputType = VectorType::get({blocks.lanes}, type.getElementType());
   if (w.weights) {
     packed = w.weightsOperand().tensor.getDefiningOp<kernel::PackedOp>();
     weightsBuffer = body.flat(w.weightsOperand().tensor);
-    if (!packed && w.weightsOperand().moves(w.lane) && !lanes.is(1) && !w.weightsOperand().strides[w.lane].is(1))
+    if (!packed && !kernel::hasContiguousWeights(w))
       return refuse("the second operand is not contiguous along the vectors");
   }
   start = spread(b, root.getDpsInits()[0].getDefiningOp<linalg::FillOp>().getInputs()[0], blocks.lanes);

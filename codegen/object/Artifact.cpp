@@ -40,8 +40,9 @@ public:
 
 private:
   Error writeObjects(std::unique_ptr<Module> module, ArrayRef<WeightBlob> weights);
-  Error linkShared(StringRef output);
-  Error archive(StringRef output);
+  Error linkShared(OutputFile &output);
+  Error linkObject(OutputFile &output);
+  Error archive(OutputFile &output);
   Error appendToLauncher(StringRef shared, OutputFile &output);
   std::string intermediate(StringRef suffix) const;
 
@@ -103,7 +104,18 @@ Error Emitter::writeObjects(std::unique_ptr<Module> module, ArrayRef<WeightBlob>
   return Error::success();
 }
 
-Error Emitter::linkShared(StringRef output) {
+/// Room for what the linker makes of these files at most.
+static Error checkSpace(OutputFile &output, ArrayRef<std::string> files) {
+  uint64_t bytes = 64 << 10; // headers, and alignment between segments
+  for (const std::string &path : files) {
+    uint64_t size = 0;
+    sys::fs::file_size(path, size);
+    bytes += size;
+  }
+  return output.checkSpace(bytes);
+}
+
+Error Emitter::linkShared(OutputFile &output) {
   std::string runtime = findInstalledFile(target.isAArch64() ? "aarch64/liboptc_rt.a" : "liboptc_rt.a");
 #if defined(__aarch64__)
   if (runtime.empty() && target.isAArch64())
@@ -117,10 +129,21 @@ Error Emitter::linkShared(StringRef output) {
   for (const OutputFile &object : objects)
     files.push_back(object.path().str());
   files.push_back(runtime);
-  return linkSharedObject(target, signature.name, files, output);
+  if (Error error = checkSpace(output, files))
+    return error;
+  return linkSharedObject(target, signature.name, files, output.path());
 }
 
-Error Emitter::archive(StringRef output) {
+Error Emitter::linkObject(OutputFile &output) {
+  std::vector<std::string> files;
+  for (const OutputFile &object : objects)
+    files.push_back(object.path().str());
+  if (Error error = checkSpace(output, files))
+    return error;
+  return linkRelocatable(target, files, output.path());
+}
+
+Error Emitter::archive(OutputFile &output) {
   std::vector<NewArchiveMember> members;
   for (size_t i = 0; i < objects.size(); ++i) {
     Expected<NewArchiveMember> member = NewArchiveMember::getFile(objects[i].path(), /*Deterministic=*/true);
@@ -133,9 +156,9 @@ Error Emitter::archive(StringRef output) {
     members.push_back(std::move(*member));
   }
   std::error_code why;
-  raw_fd_ostream os(output, why);
+  raw_fd_ostream os(output.path(), why);
   if (why)
-    return environmentError("cannot write " + options.output + ": " + why.message());
+    return output.failed(why);
   Error error = writeArchiveToStream(os, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU,
                                      /*Deterministic=*/true, /*Thin=*/false);
   os.close();
@@ -143,9 +166,7 @@ Error Emitter::archive(StringRef output) {
   os.clear_error();
   if (error)
     return environmentError("cannot write " + options.output + ": " + toString(std::move(error)));
-  if (why)
-    return environmentError("cannot write " + options.output + ": " + why.message());
-  return Error::success();
+  return why ? output.failed(why) : Error::success();
 }
 
 /// What tools/launcher.cpp reads: the launcher, the artifact, "OPTCEXE1" and the size of the artifact (8 bytes,
@@ -202,34 +223,40 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   Expected<OutputFile> output = OutputFile::create(options.output);
   if (!output)
     return output.takeError();
+  // The header is on disk before the artifact is replaced: a full disk leaves the old pair.
+  std::optional<OutputFile> header;
+  if (!options.headerPath.empty()) {
+    Expected<OutputFile> file = OutputFile::create(options.headerPath);
+    if (!file)
+      return file.takeError();
+    if (Error error = file->append(options.header))
+      return error;
+    header.emplace(std::move(*file));
+  }
   if (Error error = writeObjects(std::move(code), weights))
     return error;
   Stopwatch watch(stats.linkMs);
   switch (options.kind) {
   case ArtifactKind::SharedObject:
-    if (Error error = linkShared(output->path()))
+    if (Error error = linkShared(*output))
       return error;
     break;
   case ArtifactKind::Executable: {
     Expected<OutputFile> so = OutputFile::create(intermediate(".so"));
     if (!so)
       return so.takeError();
-    if (Error error = linkShared(so->path()))
+    if (Error error = linkShared(*so))
       return error;
     if (Error error = appendToLauncher(so->path(), *output))
       return error;
     break;
   }
-  case ArtifactKind::Object: {
-    std::vector<std::string> files;
-    for (const OutputFile &object : objects)
-      files.push_back(object.path().str());
-    if (Error error = linkRelocatable(target, files, output->path()))
+  case ArtifactKind::Object:
+    if (Error error = linkObject(*output))
       return error;
     break;
-  }
   default:
-    if (Error error = archive(output->path()))
+    if (Error error = archive(*output))
       return error;
   }
   uint64_t size = 0;
@@ -238,7 +265,10 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   if (options.maxBytes && size > *options.maxBytes)
     return makeError(ExitCode::Limit,
                      "the artifact has " + Twine(size) + " bytes, more than --max-size=" + Twine(*options.maxBytes));
-  return output->commit(options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable);
+  bool executable = options.kind == ArtifactKind::SharedObject || options.kind == ArtifactKind::Executable;
+  if (Error error = output->commit(executable))
+    return error;
+  return header ? header->commit() : Error::success();
 }
 
 Error optc::emitArtifact(mlir::ModuleOp module, const optc::Target &target, const ModelSignature &signature,

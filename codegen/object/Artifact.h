@@ -16,6 +16,7 @@ struct ArtifactOptions {
   std::string output; ///< "-" for text on standard output
   int optLevel = 2;
   std::optional<uint64_t> maxBytes; ///< of the file
+  std::string headerPath, header;   ///< a text that replaces this file together with the artifact; no path: none
 };
 
 /// Milliseconds and sizes for the report.

@@ -13,15 +13,15 @@
 using namespace llvm;
 using namespace optc;
 
-static_assert(OPTC_DISPATCH_ABI == 1 && sizeof(optc_model_desc) == 88 && sizeof(optc_io_desc) == 32,
+static_assert(OPTC_DISPATCH_ABI == 2 && sizeof(optc_model_desc) == 88 && sizeof(optc_io_desc) == 40,
               "the constants below spell these structs field by field");
 
 namespace {
 /// Makes private constants for the descriptor.
 class DescriptorWriter {
 public:
-  explicit DescriptorWriter(Module &module)
-      : module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)) {}
+  DescriptorWriter(Module &module, const ModelSignature &signature)
+      : module(module), signature(signature), context(module.getContext()), ptr(PointerType::getUnqual(context)) {}
 
   Constant *i32(uint32_t v) { return ConstantInt::get(Type::getInt32Ty(context), v); }
   Constant *i64(uint64_t v) { return ConstantInt::get(Type::getInt64Ty(context), v); }
@@ -41,6 +41,20 @@ public:
       items.push_back(text(s));
     return global(ConstantArray::get(ArrayType::get(ptr, items.size()), items), "optc_symbols");
   }
+  /// optc_io_desc.value.
+  Constant *defaultOf(const SignatureValue &v) {
+    if (v.defaultOffset)
+      return ConstantExpr::getGetElementPtr(Type::getInt8Ty(context), declareWeights(module, signature),
+                                            i64(*v.defaultOffset));
+    if (!v.defaultStrings)
+      return null();
+    SmallVector<Constant *> items;
+    for (const std::string &s : *v.defaultStrings)
+      items.push_back(ConstantStruct::getAnon({text(s), i64(s.size())}));
+    if (items.empty()) // without elements it still has an address
+      items.push_back(ConstantStruct::getAnon({null(), i64(0)}));
+    return global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items), "optc_strings");
+  }
   Constant *values(ArrayRef<SignatureValue> all, const Twine &name) {
     if (all.empty())
       return null();
@@ -52,13 +66,15 @@ public:
                                         context, ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(v.dims.data()),
                                                                     v.dims.size())),
                                     "optc_dims");
-      items.push_back(ConstantStruct::getAnon({text(v.name), i32(v.kind), i32(v.dtype), i32(v.rank), dims}));
+      items.push_back(
+          ConstantStruct::getAnon({text(v.name), i32(v.kind), i32(v.dtype), i32(v.rank), dims, defaultOf(v)}));
     }
     return global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items), name);
   }
 
 private:
   Module &module;
+  const ModelSignature &signature;
   LLVMContext &context;
   PointerType *ptr;
 };
@@ -85,7 +101,7 @@ Error optc::addDescriptor(Module &module, const optc::Target &target, const Mode
   Function *entry = module.getFunction(signature.entry);
   if (!entry || entry->isDeclaration())
     return internalError("the host program '" + signature.entry + "' is missing from the generated code");
-  DescriptorWriter w(module);
+  DescriptorWriter w(module, signature);
   Constant *desc = ConstantStruct::getAnon({
       w.i32(OPTC_DISPATCH_ABI),
       w.i32(sizeof(optc_model_desc)),

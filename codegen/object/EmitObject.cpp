@@ -30,6 +30,21 @@ static constexpr unsigned kFunctionsPerPart = 24, kMaxParts = 16;
 
 std::string optc::weightSymbol(const ModelSignature &signature) { return signature.name + "_optc_weights"; }
 
+GlobalVariable *optc::declareWeights(Module &module, const ModelSignature &signature) {
+  std::string name = weightSymbol(signature);
+  GlobalVariable *weights = module.getGlobalVariable(name);
+  if (!weights) {
+    Type *bytes = ArrayType::get(Type::getInt8Ty(module.getContext()), 0);
+    weights = new GlobalVariable(module, bytes, /*isConstant=*/true, GlobalValue::ExternalLinkage, nullptr, name);
+  }
+  weights->setAlignment(Align(64));
+  // Default visibility makes code go through the GOT, which reaches constants of any size; the definition is hidden, so
+  // that the linker turns this back into an address computation where the distance allows it.
+  weights->setVisibility(GlobalValue::DefaultVisibility);
+  weights->setDSOLocal(false);
+  return weights;
+}
+
 Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LLVMContext &context,
                                                        const optc::Target &target, const ModelSignature &signature,
                                                        Linkage linkage) {
@@ -53,11 +68,7 @@ Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LL
       g.setLinkage(GlobalValue::InternalLinkage);
   if (GlobalVariable *weights = made->getGlobalVariable("optc_weights")) {
     weights->setName(weightSymbol(signature));
-    weights->setAlignment(Align(64));
-    // Default visibility makes code go through the GOT, which reaches constants of any size; the definition is hidden,
-    // so that the linker turns this back into an address computation where the distance allows it.
-    weights->setVisibility(GlobalValue::DefaultVisibility);
-    weights->setDSOLocal(false);
+    declareWeights(*made, signature);
   }
   if (Error error = addDescriptor(*made, target, signature, linkage))
     return std::move(error);

@@ -23,6 +23,8 @@ llvm::Expected<std::unique_ptr<llvm::Module>> translateModel(mlir::ModuleOp modu
                                                              Linkage linkage);
 /// Name of the symbol that the object of the constants defines.
 std::string weightSymbol(const ModelSignature &signature);
+/// The declaration of that symbol in `module`, made when it is not there yet.
+llvm::GlobalVariable *declareWeights(llvm::Module &module, const ModelSignature &signature);
 /// Runs LLVM's optimiser for -O0..3.
 llvm::Error optimizeModule(llvm::Module &module, const Target &target, int optLevel);
 /// Optimises and emits objects into memory. Large modules are cut into parts that threads compile; how they are cut

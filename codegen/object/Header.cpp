@@ -78,6 +78,8 @@ static void emitValue(raw_ostream &os, StringRef prefix, const SignatureValue &v
   os << "#define " << prefix << "_NAME " << quoted(v.name) << "\n";
   os << "#define " << prefix << "_DTYPE " << v.dtype << "\n";
   os << "#define " << prefix << "_RANK " << v.rank << "\n";
+  if (v.hasDefault())
+    os << "#define " << prefix << "_OPTIONAL 1 /* null: the model's default */\n";
   if (v.rank > 0) {
     os << "#define " << prefix << "_SHAPE {";
     for (auto [i, d] : llvm::enumerate(v.dims))
@@ -131,8 +133,8 @@ std::string optc::generateHeader(const ModelSignature &signature, ArtifactKind k
           "status and fills `error` (may be null). */\n"
        << "int32_t " << name << "_create(int32_t threads, " << name << "_context **context, " << name
        << "_error *error);\n"
-       << "/* Contiguous buffers in the order above; a null output is replaced by memory of the context. Dims may be "
-          "null where all sizes are static. */\n"
+       << "/* Contiguous buffers in the order above; a null output is replaced by memory of the context. Inputs "
+          "that are _OPTIONAL may be null. Dims may be null where all sizes are static. */\n"
        << "int32_t " << name << "_run(" << name
        << "_context *context, const void *const *inputs, const int64_t *const *input_dims,\n"
        << "    void **outputs, const int64_t *const *output_dims, " << name << "_error *error);\n"

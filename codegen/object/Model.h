@@ -16,6 +16,11 @@ struct SignatureValue {
   int32_t dtype = 0;         ///< ONNX TensorProto.DataType
   int32_t rank = 0;          ///< -1: not known
   std::vector<int64_t> dims; ///< >= 0 static; -1 - s: symbol s; INT64_MIN: unknown
+  /// The default of an input: where it lies among the constants, or its strings.
+  std::optional<uint64_t> defaultOffset;
+  std::optional<std::vector<std::string>> defaultStrings;
+
+  bool hasDefault() const { return defaultOffset || defaultStrings; }
 };
 
 /// Becomes the optc_model_desc of the artifact and its header.

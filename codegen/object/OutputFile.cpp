@@ -6,6 +6,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,14 @@ Error OutputFile::write(ArrayRef<char> bytes, uint64_t offset) {
 }
 
 Error OutputFile::append(StringRef bytes) { return write(bytes, end); }
+
+Error OutputFile::checkSpace(uint64_t bytes) {
+  // Where the file system cannot tell (EOPNOTSUPP), nothing is wrong yet.
+  bool full = ::fallocate(fd, 0, end, bytes) && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG);
+  if (full)
+    return failed(std::error_code(errno, std::generic_category()));
+  return ::ftruncate(fd, end) ? failed(std::error_code(errno, std::generic_category())) : Error::success();
+}
 
 Error OutputFile::commit(bool executable) {
   mode_t mask = ::umask(0);

@@ -26,6 +26,8 @@ public:
   }
   llvm::Error append(llvm::StringRef bytes);
   uint64_t size() const { return end; }
+  /// Fails when the disk has no room for `bytes` more. For writers that map the file, to which a full disk is a signal.
+  llvm::Error checkSpace(uint64_t bytes);
   /// For files that another program part has written under `path()`: renames to the destination, with usual
   /// permissions.
   llvm::Error commit(bool executable = false);

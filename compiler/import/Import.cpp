@@ -361,19 +361,24 @@ OwningOpRef<ModuleOp> Importer::model(const ModelProto &model, StringRef name) {
       problems.add("An input of the graph has no name.");
     NamedAttrList attrs;
     attrs.set("onnx.name", builder.getStringAttr(info.name()));
-    attrs.set("onnx.dim_params", builder.getArrayAttr(params));
     if (const TensorProto *t = defaults.lookup(info.name())) {
       overridable.insert(info.name());
       std::string reason;
       ElementsAttr value = reader.attribute(*t, reason);
       if (!value)
         problems.add("The initializer " + quoted(info.name()) + " " + reason + ".");
-      else if (type && value.getType() != type && !joinTypes(value.getType(), type))
+      else if (type && joinTypes(value.getType(), type) != type)
         problems.add("The initializer " + quoted(info.name()) + " is " + typeName(value.getType()) +
                      ", but the input of that name is " + typeName(type) + ".");
       else
         attrs.set("onnx.default", value);
+      // Whatever is given instead has the default's sizes.
+      if (type && attrs.get("onnx.default")) {
+        type = value.getType();
+        params.assign(cast<RankedTensorType>(type).getRank(), builder.getStringAttr(""));
+      }
     }
+    attrs.set("onnx.dim_params", builder.getArrayAttr(params));
     // Goes on after a problem, to find more of them.
     types.push_back(type ? type : Type(UnrankedTensorType::get(builder.getF32Type())));
     argAttrs.push_back(attrs.getDictionary(&ctx));

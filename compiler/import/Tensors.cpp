@@ -1,11 +1,11 @@
 //===- Tensors.cpp - TensorProto to attributes ----------------------------===//
 #include "optc/compiler/import/Tensors.h"
 #include "optc/compiler/import/Text.h"
+#include "optc/dialects/onnx/Elements.h"
 #include "optc/dialects/onnx/Types.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace optc;
@@ -72,9 +72,6 @@ const char *fieldName(int field) {
     return "uint64_data";
   }
 }
-
-/// Constants up to this size are written out in the IR.
-constexpr uint64_t denseBytes = 1024;
 
 } // namespace
 
@@ -381,62 +378,20 @@ bool TensorReader::read(const TensorProto &t, TensorData &data, std::string &rea
   return true;
 }
 
-/// The elements of a small tensor, one per byte where they are smaller than a byte.
-static DenseElementsAttr denseOf(const TensorData &data, int dataType) {
-  RankedTensorType type = data.type;
-  if (type.getNumElements() == 0)
-    return DenseElementsAttr::get(type, ArrayRef<Attribute>());
-  if (dataType == TensorProto::BOOL) {
-    SmallVector<bool> values;
-    for (char c : data.bytes)
-      values.push_back(c != 0);
-    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
-  }
-  int bits = storages[dataType].bits;
-  if (bits >= 8)
-    return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(data.bytes.data(), data.bytes.size()));
-
-  std::string bytes;
-  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
-    uint64_t bit = i * bits;
-    unsigned pair = static_cast<uint8_t>(data.bytes[bit / 8]);
-    if (bit / 8 + 1 < data.bytes.size())
-      pair |= static_cast<uint8_t>(data.bytes[bit / 8 + 1]) << 8;
-    unsigned code = pair >> (bit % 8) & ((1u << bits) - 1);
-
-    bytes.push_back(static_cast<char>(code));
-  }
-  return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(bytes.data(), bytes.size()));
-}
-
 ElementsAttr TensorReader::attribute(TensorData &data) {
   int dataType = optc::onnx::dataTypeOf(data.type.getElementType());
   if (dataType == TensorProto::STRING) {
     SmallVector<StringRef> strings(data.strings.begin(), data.strings.end());
     return cast<ElementsAttr>(Attribute(DenseStringElementsAttr::get(data.type, strings)));
   }
-  if (data.bytes.size() <= denseBytes)
-    return denseOf(data, dataType);
-  // Equal bytes share a resource, whatever tensors they came from. The key is the content, so that dumps of the same
-  // model are equal.
-  std::string key = llvm::utohexstr(llvm::xxh3_64bits(data.bytes), true, 16) + "_" + std::to_string(data.bytes.size());
-  auto &interface = DenseResourceElementsHandle::getManagerInterface(&ctx);
-  auto *dialect = cast<BuiltinDialect>(interface.getDialect());
   ArrayRef<char> bytes(data.bytes.data(), data.bytes.size());
-  for (unsigned clash = 0;; ++clash) {
-    std::string name = clash ? key + "_" + std::to_string(clash) : key;
-    if (auto *entry = interface.getBlobManager().lookup(name)) {
-      if (entry->getBlob() && entry->getBlob()->getData() == bytes)
-        return DenseResourceElementsAttr::get(data.type, DenseResourceElementsHandle(entry, dialect));
-      continue;
-    }
+  return optc::onnx::elementsAttr(data.type, bytes, [&] {
     size_t alignment = 1;
     while (alignment < 64 && reinterpret_cast<uintptr_t>(bytes.data()) % (alignment * 2) == 0)
       alignment *= 2;
-    AsmResourceBlob blob = data.mapped ? UnmanagedAsmResourceBlob::allocateWithAlign(bytes, alignment)
-                                       : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, false);
-    return DenseResourceElementsAttr::get(data.type, interface.insert(name, std::move(blob)));
-  }
+    return data.mapped ? UnmanagedAsmResourceBlob::allocateWithAlign(bytes, alignment)
+                       : HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, false);
+  });
 }
 
 ElementsAttr TensorReader::attribute(const TensorProto &t, std::string &reason) {

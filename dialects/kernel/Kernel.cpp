@@ -70,6 +70,13 @@ LogicalResult DispatchOp::verify() {
   return success();
 }
 
+LogicalResult ReleaseOp::verify() {
+  if (getKept().size() != getBytes().size() || getKept().size() != getMoved().size())
+    return emitOpError("keeps ") << getKept().size() << " buffers, but has " << getBytes().size() << " sizes and "
+                                 << getMoved().size() << " results";
+  return success();
+}
+
 LogicalResult ViewOp::verify() {
   if (countDynamicDims(getResult().getType()) != static_cast<int64_t>(getDims().size()))
     return emitOpError("has ") << getDims().size() << " dims for " << countDynamicDims(getResult().getType())
@@ -84,10 +91,15 @@ LogicalResult ViewOp::verify() {
 
 OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
   auto type = cast<RankedTensorType>(getResult().getType());
+  if (type.hasStaticShape() && getSource().getType() == type)
+    return getSource();
+  // A view of a view is a view of the first source.
+  if (auto inner = getSource().getDefiningOp<ViewOp>()) {
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
   if (!type.hasStaticShape())
     return {};
-  if (getSource().getType() == type)
-    return getSource();
   // The same bytes under another type.
   if (auto dense = dyn_cast_or_null<DenseElementsAttr>(adaptor.getSource()))
     return dense.reshape(type);
@@ -113,10 +125,14 @@ LogicalResult StrategyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
 static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, PackingAttr packing) {
   SmallVector<bool> seen(source.getRank());
   SmallVector<int64_t> shape;
+  // A product with a size that only a run knows is such a size.
   int64_t n = 1, k = 1;
+  auto multiply = [](int64_t x, int64_t y) {
+    return ShapedType::isDynamic(x) || ShapedType::isDynamic(y) ? ShapedType::kDynamic : x * y;
+  };
   auto take = [&](ArrayRef<int64_t> dims, llvm::function_ref<void(int64_t)> use) {
     for (int64_t dim : dims) {
-      if (dim < 0 || dim >= source.getRank() || seen[dim] || source.isDynamicDim(dim))
+      if (dim < 0 || dim >= source.getRank() || seen[dim])
         return false;
       seen[dim] = true;
       use(source.getDimSize(dim));
@@ -124,13 +140,14 @@ static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, Pack
     return true;
   };
   if (packing.getLanes() < 1 || !take(packing.getOuter(), [&](int64_t size) { shape.push_back(size); }) ||
-      !take(packing.getN(), [&](int64_t size) { n *= size; }) ||
-      !take(packing.getK(), [&](int64_t size) { k *= size; }))
+      !take(packing.getN(), [&](int64_t size) { n = multiply(n, size); }) ||
+      !take(packing.getK(), [&](int64_t size) { k = multiply(k, size); }))
     return failure();
   for (int64_t i = 0; i < source.getRank(); ++i)
     if (!seen[i] && source.getDimSize(i) != 1)
       return failure();
-  shape.append({llvm::divideCeilSigned(n, packing.getLanes()), k, packing.getLanes()});
+  shape.push_back(ShapedType::isDynamic(n) ? n : llvm::divideCeilSigned(n, packing.getLanes()));
+  shape.append({k, packing.getLanes()});
   return shape;
 }
 
@@ -138,7 +155,7 @@ static LogicalResult verifyPacking(Operation *op, Type plain, Type packed, Packi
   auto plainType = cast<RankedTensorType>(plain), packedType = cast<RankedTensorType>(packed);
   FailureOr<SmallVector<int64_t>> shape = packedShape(plainType, packing);
   if (failed(shape))
-    return op->emitOpError("has a packing that does not name each static dimension of ") << plain << " once";
+    return op->emitOpError("has a packing that does not name each dimension of ") << plain << " once";
   if (packedType.getShape() != ArrayRef(*shape) || packedType.getElementType() != plainType.getElementType())
     return op->emitOpError("has panels of type ") << packed << " where the packing makes another shape";
   return success();

@@ -84,8 +84,7 @@ def KernelPackingAttr : AttrDef<KernelDialect, "Packing"> {
   let summary = "a matrix operand in panels: [outer..., ceil(n / lanes), k, lanes]";
   let description = [{
     `outer`, `n` and `k` are dimensions of the source, each list flattened
-    row-major in the order given; dimensions of size 1 may be missing. The last
-    panel is filled up with zeros. The layout that a GEMM micro-kernel reads
+    row-major in the order given; dimensions of size 1 may be missing. The layout that a GEMM micro-kernel reads
     front to back (Goto, van de Geijn, 2008).
   }];
   let parameters = (ins "::mlir::DenseI64ArrayAttr":$outer, "::mlir::DenseI64ArrayAttr":$n,
@@ -165,7 +164,12 @@ def PackedConstantOp : KernelOp<"packed_constant", [Pure]> {
 }
 
 def PackOp : KernelOp<"pack", [Pure]> {
-  let summary = "the elements of a constant in panels, zeros where the last panel is not full";
+  let summary = "the elements of a tensor in panels";
+  let description = [{
+    Of a constant it is a recipe for the artifact's writer. Of other tensors it
+    is the body of a dispatch, whose last panel holds anything behind the last
+    column: sums in those lanes are never stored.
+  }];
   let arguments = (ins AnyRankedTensor:$source, KernelPackingAttr:$packing);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source $packing attr-dict `:` type($source) `to` type($result)";
@@ -269,6 +273,22 @@ def AllocOp : KernelOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let results = (outs Ptr:$ptr);
   let assemblyFormat = "$bytes attr-dict";
 }
+def MarkOp : KernelOp<"mark", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "how much run-time memory is in use";
+  let results = (outs Index:$position);
+  let assemblyFormat = "attr-dict";
+}
+def ReleaseOp : KernelOp<"release", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite, MemFree]>]> {
+  let summary = "gives back the run-time memory that was taken since a mark, except what is kept";
+  let description = [{
+    What is kept moves down to the mark; `moved` are its new addresses. `values` are descriptors whose data is kept,
+    and updated, in the same way. Memory that does not come from kernel.alloc stays where it is.
+  }];
+  let arguments = (ins Index:$mark, Variadic<Ptr>:$kept, Variadic<Index>:$bytes, Variadic<Ptr>:$values);
+  let results = (outs Variadic<Ptr>:$moved);
+  let assemblyFormat = "$mark `keep` `(` $kept `)` `bytes` `(` $bytes `)` `values` `(` $values `)` attr-dict (`->` type($moved)^)?";
+  let hasVerifier = 1;
+}
 def LaunchOp : KernelOp<"launch", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "runs all tiles of a kernel";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$tiles, Variadic<Ptr>:$buffers, Variadic<AnyType>:$scalars, I64Attr:$scratch);
@@ -286,6 +306,11 @@ def DescribeOp : KernelOp<"describe", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Ptr:$data, I32Attr:$dtype, Variadic<Index>:$dims);
   let results = (outs Ptr:$descriptor);
   let assemblyFormat = "$data `dtype` $dtype `[` $dims `]` attr-dict";
+}
+def CopyDescriptorOp : KernelOp<"copy_descriptor", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "overwrites a descriptor with another one";
+  let arguments = (ins Ptr:$dest, Ptr:$source);
+  let assemblyFormat = "$dest `,` $source attr-dict";
 }
 def DescribedDataOp : KernelOp<"described_data", [MemoryEffects<[MemRead]>]> {
   let summary = "the data pointer of a descriptor";

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "optc/dialects/kernel/Kernel.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -103,22 +104,26 @@ FailureOr<LoopNest> optc::kernel::loopNestOf(linalg::GenericOp op) {
   nest.kinds = llvm::to_vector(op.getIteratorTypesArray());
   unsigned loops = op.getNumLoops();
   SmallVector<std::optional<SizeExpr>> sizes(loops);
-  // A constant wins over a symbol, and the first operand that names a size gives it.
-  for (bool wantStatic : {true, false})
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-      if (!type)
+  auto take = [&](OpOperand &operand, bool wantStatic) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      return;
+    for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || sizes[dim.getPosition()] || type.isDynamicDim(i) == wantStatic)
         continue;
-      for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (!dim || sizes[dim.getPosition()] || type.isDynamicDim(i) == wantStatic)
-          continue;
-        SizeExpr size(wantStatic ? type.getDimSize(i) : 1);
-        if (!wantStatic)
-          size.runtime.push_back({operand.get(), static_cast<unsigned>(i)});
-        sizes[dim.getPosition()] = size;
-      }
+      SizeExpr size(wantStatic ? type.getDimSize(i) : 1);
+      if (!wantStatic)
+        size.runtime.push_back({operand.get(), static_cast<unsigned>(i)});
+      sizes[dim.getPosition()] = size;
     }
+  };
+  // A constant wins over a symbol, and the first operand that names a size gives it; panels have other sizes.
+  for (OpOperand &operand : op->getOpOperands())
+    take(operand, /*wantStatic=*/true);
+  for (OpOperand &operand : op->getOpOperands())
+    if (!operand.get().getDefiningOp<PackedOp>())
+      take(operand, /*wantStatic=*/false);
   for (auto &size : sizes) {
     if (!size)
       return failure();
@@ -178,6 +183,8 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
   FailureOr<LoopNest> nest = loopNestOf(op);
   if (failed(nest))
     return refuse("an access is not a sum of loops");
+  if (llvm::any_of(nest->sizes, [](const SizeExpr &size) { return size.is(0); }))
+    return refuse("a size is zero");
   Contraction c;
   c.nest = std::move(*nest);
   NestOperand &out = c.nest.result();
@@ -341,4 +348,14 @@ FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const LoopNest &nest, 
     dims.push_back(*found);
   }
   return dims;
+}
+
+bool optc::kernel::hasContiguousColumns(const Contraction &c) {
+  const NestOperand &b = c.operandB();
+  return c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1));
+}
+
+bool optc::kernel::isPackable(const Contraction &c) {
+  return llvm::all_of(ArrayRef<ArrayRef<unsigned>>{c.outer, c.n, c.k},
+                      [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c.nest, c.operandB(), loops)); });
 }

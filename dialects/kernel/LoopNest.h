@@ -82,6 +82,11 @@ struct Contraction {
 /// `why` gets the reason of a refusal.
 mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
 
+/// Whether b's columns are contiguous where they are, so that vectors can read it without packing.
+bool hasContiguousColumns(const Contraction &c);
+/// Whether b's dimensions can be put into panels.
+bool isPackable(const Contraction &c);
+
 /// Whether every op of a body works element by element on vectors, too: arith, math and constants; nothing that reads
 /// memory. `indices`: it may ask where it is.
 bool isElementwiseBody(mlir::Block &body, bool indices = false);

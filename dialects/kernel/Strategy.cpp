@@ -19,6 +19,17 @@ GemmBlocks GemmBlocks::get(StrategyAttr strategy) {
   return {blocks[0], blocks[1], blocks[2], blocks[3]};
 }
 
+/// The upper half finely, so that few rows are computed twice; powers of two below, where the code is rarely used.
+llvm::SmallVector<int64_t> GemmBlocks::heights() const {
+  llvm::SmallVector<int64_t> all;
+  for (int64_t h = rows; h > rows / 2; h -= rows > 8 ? 2 : 1)
+    all.push_back(h);
+  for (int64_t h = llvm::bit_floor(uint64_t(std::max<int64_t>(rows / 2, 1))); h >= 1; h /= 2)
+    if (h < all.back())
+      all.push_back(h);
+  return all;
+}
+
 WindowBlocks WindowBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
   return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};

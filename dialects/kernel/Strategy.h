@@ -6,7 +6,8 @@
 namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
-inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window";
+inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
+                                     kFamilyPack = "pack";
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
@@ -18,13 +19,17 @@ llvm::SmallVector<TileGroup> tileGroups(StrategyAttr strategy);
 
 /// Sizes of the GEMM family's inner code, `blocks` of its strategy.
 struct GemmBlocks {
-  int64_t rows;    ///< MR: rows of the register tile
+  int64_t rows;    ///< MR: rows of the register tile; every tile has at least so many when their number is static
   int64_t lanes;   ///< elements of a vector register
   int64_t vectors; ///< registers along a panel of b
   int64_t panels;  ///< panels worked on at once
 
   int64_t panelWidth() const { return lanes * vectors; }
   int64_t columns() const { return panelWidth() * panels; }
+  /// Heights of register tiles for a number of rows that only a run knows, MR first, 1 last.
+  llvm::SmallVector<int64_t> heights() const;
+  /// Relative time of a register tile: its rows, and what it loads anyway.
+  static int64_t costOfHeight(int64_t height) { return height + 1; }
   static GemmBlocks get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels}; }
 };
@@ -38,6 +43,12 @@ struct WindowBlocks {
 
   static WindowBlocks get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {lanes, vectors, rows, columns, looped}; }
+};
+
+/// Size of the pack family's inner code: elements of a vector register.
+struct PackBlocks {
+  int64_t lanes;
+  static PackBlocks get(StrategyAttr strategy) { return {strategy.getBlocks()[0]}; }
 };
 
 } // namespace optc::kernel

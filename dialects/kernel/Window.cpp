@@ -1,5 +1,6 @@
 //===- Window.cpp - reductions over sliding windows -----------------------===//
 #include "optc/dialects/kernel/Window.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -59,6 +60,8 @@ FailureOr<Window> optc::kernel::matchWindow(linalg::GenericOp op, std::string *w
   FailureOr<LoopNest> nest = loopNestOf(op);
   if (failed(nest))
     return refuse("an access is not a sum of loops");
+  if (llvm::any_of(nest->sizes, [](const SizeExpr &size) { return size.is(0); }))
+    return refuse("a size is zero");
   Window w;
   w.nest = std::move(*nest);
   auto isUnit = [&](unsigned loop) { return w.nest.sizes[loop].is(1); };
@@ -111,11 +114,17 @@ FailureOr<Window> optc::kernel::matchWindow(linalg::GenericOp op, std::string *w
     if (w.nest.isReduction(loop) && !isUnit(loop) && !llvm::is_contained(w.taps(), loop))
       return refuse("a reduction does not move the input");
 
+  for (unsigned tap : w.taps())
+    if (!w.nest.sizes[tap].isStatic())
+      return refuse("the size of the window is known at run time only");
+
   // Vectors along the last dimension of the result that has more than one element.
   auto last = llvm::find_if(llvm::reverse(order), [&](unsigned loop) { return !isUnit(loop); });
   w.lane = last == order.rend() ? order.back() : *last;
   if (!isUnit(w.lane) && !w.inputOperand().strides[w.lane].is(1))
     return refuse("the input is not contiguous along the last dimension of the result");
+  if (!w.nest.sizes[w.lane].isStatic())
+    return refuse("the size along the vectors is known at run time only");
   if (w.weights) {
     for (const WindowAxis &axis : w.axes)
       if (w.weightsOperand().moves(axis.out) && !isUnit(axis.out))
@@ -148,3 +157,25 @@ FailureOr<Window> optc::kernel::matchWindow(linalg::GenericOp op, std::string *w
     w.rows = tiled[1];
   return w;
 }
+
+bool optc::kernel::hasContiguousWeights(const Window &w) {
+  return !w.weights || !w.weightsOperand().moves(w.lane) || w.nest.sizes[w.lane].is(1) ||
+         w.weightsOperand().strides[w.lane].is(1);
+}
+
+PackingAttr optc::kernel::packingOfWeights(const Window &w) {
+  const NestOperand &weights = w.weightsOperand();
+  auto type = cast<RankedTensorType>(weights.tensor.getType());
+  if (!weights.tensor.getDefiningOp<arith::ConstantOp>() || !type.hasStaticShape())
+    return {};
+  auto outer = dimsOfLoops(w.nest, weights, w.outer), n = dimsOfLoops(w.nest, weights, w.lane),
+       k = dimsOfLoops(w.nest, weights, w.taps());
+  if (failed(outer) || failed(n) || failed(k))
+    return {};
+  Builder b(w.nest.op.getContext());
+  auto packing = PackingAttr::get(b.getContext(), b.getDenseI64ArrayAttr(*outer), b.getDenseI64ArrayAttr(*n),
+                                  b.getDenseI64ArrayAttr(*k), w.nest.sizes[w.lane].factor);
+  return packedType(type, packing) ? packing : PackingAttr();
+}
+
+bool optc::kernel::hasVectorWeights(const Window &w) { return hasContiguousWeights(w) || packingOfWeights(w); }

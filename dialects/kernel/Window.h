@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_DIALECTS_KERNEL_WINDOW_H
 #define OPTC_DIALECTS_KERNEL_WINDOW_H
+#include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/LoopNest.h"
 
 namespace optc::kernel {
@@ -34,8 +35,17 @@ struct Window {
   llvm::SmallVector<unsigned> taps() const;
 };
 
-/// Matches a fold of windows with any elementwise body, started from one value. `why` gets the reason of a refusal.
+/// Matches a fold of windows with any elementwise body, started from one value: what the window family can emit, but
+/// for the weights. `why` gets the reason of a refusal.
 mlir::FailureOr<Window> matchWindow(mlir::linalg::GenericOp op, std::string *why = nullptr);
+
+/// The weights, if they are a constant, with the taps of all lanes one after the other; null when they cannot be
+/// stored so.
+PackingAttr packingOfWeights(const Window &w);
+/// Whether vectors can read the weights: they are contiguous along the lanes, do not move, or can be packed.
+bool hasVectorWeights(const Window &w);
+/// Whether they can be read where they are.
+bool hasContiguousWeights(const Window &w);
 
 } // namespace optc::kernel
 #endif

@@ -1,5 +1,6 @@
 //===- Shape.cpp - shape inference with symbolic sizes ---------------------===//
 #include "optc/dialects/onnx/Shape.h"
+#include "optc/dialects/onnx/RankDemand.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/dialects/onnx/shapes/Shapes.h"
 
@@ -171,6 +172,18 @@ std::optional<SmallVector<Dim>> ShapeContext::elements(unsigned i) const {
   return has(i) ? table.elementsOf(operand(i)) : std::nullopt;
 }
 
+std::optional<SmallVector<Dim>> ShapeContext::elements(unsigned i, int64_t count) const {
+  if (auto known = elements(i))
+    return known;
+  bool openLength = ranked(i) && rank(i) == 1 && !dims(i)[0]->isConst() && elementType(i).isIntOrIndex();
+  if (!openLength || count > maxTrackedElements)
+    return std::nullopt;
+  SmallVector<Dim> result;
+  for (int64_t k = 0; k < count; ++k)
+    result.push_back(table.element(operand(i), k));
+  return result;
+}
+
 std::optional<SmallVector<int64_t>> ShapeContext::constElements(unsigned i) const {
   return has(i) ? in(i).constElements() : std::nullopt;
 }
@@ -263,6 +276,11 @@ LogicalResult ShapeContext::setUnranked(unsigned i, Type elementType) {
   ShapeInfo info;
   info.elementType = elementType;
   return setInfo(i, info);
+}
+
+LogicalResult ShapeContext::setDemanded(unsigned i, Type elementType) {
+  auto rank = hasResult(i) ? demandedRank(result(i), table) : std::nullopt;
+  return rank ? setRank(i, elementType, *rank) : setUnranked(i, elementType);
 }
 
 LogicalResult ShapeContext::setType(unsigned i, Type type) {

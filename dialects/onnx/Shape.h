@@ -84,6 +84,9 @@ public:
   int64_t rank(unsigned i) const { return in(i).rank(); }
   mlir::Type elementType(unsigned i) const { return in(i).elementType; }
   std::optional<llvm::SmallVector<Dim>> elements(unsigned i) const;
+  /// The elements of a vector that has `count` of them by the operator's definition, also where its type does not say
+  /// so. The lowering checks the length when it reads them.
+  std::optional<llvm::SmallVector<Dim>> elements(unsigned i, int64_t count) const;
   std::optional<llvm::SmallVector<int64_t>> constElements(unsigned i) const;
   /// The values of a small constant floating-point operand.
   std::optional<llvm::SmallVector<double>> constFloats(unsigned i) const;
@@ -110,6 +113,9 @@ public:
   mlir::LogicalResult setRank(unsigned i, mlir::Type elementType, int64_t rank);
   mlir::LogicalResult setUnranked(unsigned i, mlir::Type elementType);
   mlir::LogicalResult setUnranked(unsigned i) { return setUnranked(i, resultElement(i)); }
+  /// A result whose rank only a run knows: the one that its users ask for (RankDemand.h), if there is one. The lowering
+  /// of the op has to check it.
+  mlir::LogicalResult setDemanded(unsigned i, mlir::Type elementType);
   /// A sequence, optional or map.
   mlir::LogicalResult setType(unsigned i, mlir::Type type);
   /// Result `i` is the same as `info` (dims, elements, type).

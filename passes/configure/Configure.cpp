@@ -29,13 +29,15 @@ linalg::GenericOp configure::reductionOf(kernel::DispatchOp dispatch) {
   return nullptr;
 }
 
-void configure::packOperand(kernel::DispatchOp dispatch, OpOperand &operand, kernel::PackingAttr packing) {
-  OpBuilder builder(dispatch);
+void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Value panels) {
   Value source = operand.get();
-  Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
-  Value panels = kernel::PackOp::create(builder, source.getLoc(), type, source, packing);
-  builder.setInsertionPoint(operand.getOwner());
-  operand.set(kernel::PackedOp::create(builder, source.getLoc(), source.getType(), panels, packing));
+  if (!panels) {
+    OpBuilder before(operand.getOwner()->getParentOfType<kernel::DispatchOp>());
+    Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
+    panels = kernel::PackOp::create(before, source.getLoc(), type, source, packing);
+  }
+  OpBuilder inside(operand.getOwner());
+  operand.set(kernel::PackedOp::create(inside, source.getLoc(), source.getType(), panels, packing));
 }
 
 static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseWindow};
@@ -57,6 +59,8 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
     getOperation()->walk([&](kernel::DispatchOp dispatch) { dispatches.push_back(dispatch); });
     // Users before producers: a dispatch whose result its users read in another way goes.
     for (kernel::DispatchOp dispatch : llvm::reverse(dispatches)) {
+      if (dispatch.getStrategyAttr()) // made by the strategy of another one
+        continue;
       if (dispatch->use_empty()) {
         dispatch->erase();
         continue;

@@ -4,7 +4,9 @@
 // b's panels stream by), the tile of columns from the work that one call should be worth.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/passes/configure/Strategies.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace optc;
@@ -14,6 +16,12 @@ using kernel::NestOperand;
 
 /// Multiply-adds of a tile: enough to pay for handing it out, and not so many that threads end at different times.
 static constexpr int64_t kLeastTileWork = 128 << 10, kMostTileWork = 4 << 20;
+/// So many tiles are enough for any number of threads that a product is worth.
+static constexpr int64_t kManyTiles = 16;
+/// Rows of a that one set of the first-level cache (8 ways) holds beside b's panel. 128 x 768 x 3072 on Zen 4: 95 % of
+/// the FMA peak with 6 rows, 83 % with 12.
+static constexpr int64_t kPage = 4096, kRowsPerSet = 6;
+
 static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const configure::Machine &machine) {
   kernel::GemmBlocks blocks;
   blocks.lanes = machine.vectorBits / elem.getIntOrFloatBitWidth();
@@ -23,6 +31,12 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
   int64_t accumulators = many ? 24 : 12;
   blocks.rows = accumulators / blocks.vectors;
   blocks.panels = 1;
+  // Rows whose distance is a multiple of the page size fall into one set of the first-level cache.
+  if (!c.m.empty() && c.operandA().strides[c.m.back()].isStatic()) {
+    int64_t distance = c.operandA().strides[c.m.back()].factor * (elem.getIntOrFloatBitWidth() / 8);
+    int64_t sets = kPage / std::gcd(std::max<int64_t>(distance, 1), kPage);
+    blocks.rows = std::min(blocks.rows, sets * kRowsPerSet);
+  }
   kernel::SizeExpr m = c.nest.sizeOf(c.m);
   if (m.isStatic() && m.factor < blocks.rows) {
     // Few rows: several panels at once, so that sums do not wait for each other and more of b is on its way.
@@ -30,16 +44,23 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
     int64_t available = llvm::divideCeil(typical(c.nest.sizeOf(c.n)), blocks.panelWidth());
     blocks.panels =
         std::clamp<int64_t>(accumulators / (blocks.rows * blocks.vectors), 1, std::min<int64_t>(6, available));
+  } else if (m.isStatic()) {
+    // The height that computes the fewest rows twice.
+    int64_t best = blocks.rows;
+    auto cost = [&](int64_t h) { return llvm::divideCeilSigned(m.factor, h) * kernel::GemmBlocks::costOfHeight(h); };
+    for (int64_t h = blocks.rows - 1; h > blocks.rows / 2; --h)
+      if (cost(h) < cost(best))
+        best = h;
+    blocks.rows = best;
   }
   return blocks;
 }
 
-/// The panels that b is read in, when it is a constant.
+static bool isConstant(Value tensor) { return tensor.getDefiningOp<arith::ConstantOp>() != nullptr; }
+
+/// The panels that b can be read in; null when its dimensions are not those of loops.
 static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   const NestOperand &b = c.operandB();
-  auto constant = b.tensor.getDefiningOp<arith::ConstantOp>();
-  if (!constant || !cast<RankedTensorType>(b.tensor.getType()).hasStaticShape())
-    return {};
   auto outer = kernel::dimsOfLoops(c.nest, b, c.outer), n = kernel::dimsOfLoops(c.nest, b, c.n),
        k = kernel::dimsOfLoops(c.nest, b, c.k);
   if (failed(outer) || failed(n) || failed(k))
@@ -48,6 +69,37 @@ static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   auto array = [&](ArrayRef<int64_t> dims) { return builder.getDenseI64ArrayAttr(dims); };
   auto packing = kernel::PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), lanes);
   return kernel::packedType(cast<RankedTensorType>(b.tensor.getType()), packing) ? packing : kernel::PackingAttr();
+}
+
+/// A dispatch before `user` that packs `source` at run time.
+static Value packAtRunTime(kernel::DispatchOp user, Value source, kernel::PackingAttr packing, int64_t lanes) {
+  OpBuilder builder(user);
+  Location loc = source.getLoc();
+  RankedTensorType from = cast<RankedTensorType>(source.getType()), type = kernel::packedType(from, packing);
+  auto product = [&](ArrayRef<int64_t> dims) {
+    Value size = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (int64_t dim : dims)
+      size = builder.createOrFold<arith::MulIOp>(loc, size, builder.createOrFold<tensor::DimOp>(loc, source, dim));
+    return size;
+  };
+  SmallVector<Value> sizes;
+  size_t numOuter = packing.getOuter().size();
+  for (auto [i, dim] : llvm::enumerate(packing.getOuter().asArrayRef()))
+    if (type.isDynamicDim(i))
+      sizes.push_back(product(dim));
+  if (type.isDynamicDim(numOuter))
+    sizes.push_back(builder.createOrFold<arith::CeilDivUIOp>(
+        loc, product(packing.getN()), arith::ConstantIndexOp::create(builder, loc, packing.getLanes())));
+  if (type.isDynamicDim(numOuter + 1))
+    sizes.push_back(product(packing.getK()));
+  auto dispatch = kernel::DispatchOp::create(builder, loc, "pack", TypeRange(type), sizes);
+  SmallVector<int64_t> ones(numOuter + 1, 1);
+  dispatch.setStrategyAttr(configure::makeStrategy(builder.getContext(), kernel::kFamilyPack, ones, ones, {lanes},
+                                                   "panels for the product that reads them"));
+  builder.setInsertionPointToEnd(&dispatch.getBody().front());
+  Value panels = kernel::PackOp::create(builder, loc, type, source, packing);
+  kernel::YieldOp::create(builder, loc, panels);
+  return dispatch.getResult(0);
 }
 
 /// Elements of a that a row of the product adds to what other rows read already: overlapping windows share most of
@@ -78,9 +130,6 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   if (failed(product))
     return decline(why);
   Contraction &c = *product;
-  for (const kernel::SizeExpr &size : c.nest.sizes)
-    if (size.is(0))
-      return decline("a size is zero");
   // Everything else of the dispatch has to be an epilogue.
   Value last = root.getResult(0);
   for (Operation &op : dispatch.getBody().front().without_terminator())
@@ -91,26 +140,36 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     }
   Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
   kernel::GemmBlocks blocks = blocksFor(c, elem, machine);
-  kernel::PackingAttr packing = packingFor(c, blocks.panelWidth());
   const NestOperand &b = c.operandB();
-  bool direct = c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1));
+  kernel::PackingAttr packing = packingFor(c, blocks.panelWidth());
+  bool constant = isConstant(b.tensor);
+  bool direct = kernel::hasContiguousColumns(c);
+  if (!constant && direct)
+    packing = {};
   if (!packing && !direct)
-    return decline("the columns of the second operand are neither constant nor contiguous");
+    return decline("the columns of the second operand are neither contiguous nor dimensions of their own");
   if (packing)
-    configure::packOperand(dispatch, root->getOpOperand(c.b), packing);
+    readPanels(root->getOpOperand(c.b), packing,
+               constant ? Value() : packAtRunTime(dispatch, b.tensor, packing, blocks.lanes));
 
   int64_t m = typical(c.nest.sizeOf(c.m)), n = typical(c.nest.sizeOf(c.n)), k = typical(c.nest.sizeOf(c.k));
   int64_t total = std::min(m * n, kWhole) * std::min(k, kWhole >> 10) * typical(c.nest.sizeOf(c.outer));
   int64_t work = std::clamp(total / 8, kLeastTileWork, kMostTileWork);
   auto multiple = [](int64_t value, int64_t of) { return std::max(value / of, int64_t(1)) * of; };
+  auto tilesOf = [](int64_t value, int64_t tile) { return llvm::divideCeilSigned(value, tile); };
   int64_t bytes = elem.getIntOrFloatBitWidth() / 8;
   int64_t rows =
       multiple(std::min(machine.l2Bytes / 2 / (elementsPerRow(c) * bytes), m + blocks.rows - 1), blocks.rows);
   int64_t columns = multiple(work / (rows * k), blocks.columns());
   if (columns >= n)
     columns = multiple(n + blocks.columns() - 1, blocks.columns());
-  if (rows * columns * k > 2 * work)
+  // Fewer rows read b more often, so only as few as it takes to keep threads busy.
+  if (rows * columns * k > 2 * work && tilesOf(m, rows) * tilesOf(n, columns) < kManyTiles)
     rows = multiple(work / (columns * k), blocks.rows);
+  // A last tile of fewer rows than a register tile has no code.
+  if (c.nest.sizeOf(c.m).isStatic())
+    while (m % rows != 0 && m % rows < blocks.rows)
+      rows += blocks.rows;
 
   SmallVector<int64_t> groups, tiles;
   unsigned rank = cast<RankedTensorType>(root.getResult(0).getType()).getRank();
@@ -127,6 +186,8 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     }
     dim += groups.back();
   }
-  std::string reason = packing ? "product with a constant, packed in panels" : "product of two tensors";
+  StringRef reason = !packing   ? "product of two tensors"
+                     : constant ? "product with a constant, packed in panels"
+                                : "product of two tensors, the second packed in panels at run time";
   return makeStrategy(dispatch.getContext(), kernel::kFamilyGemm, groups, tiles, blocks.toArray(), reason);
 }

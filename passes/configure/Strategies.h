@@ -29,8 +29,8 @@ inline constexpr int64_t kWhole = int64_t(1) << 40;
 int64_t typical(const kernel::SizeExpr &size);
 /// The first op of a dispatch that reduces; null when none does.
 mlir::linalg::GenericOp reductionOf(kernel::DispatchOp dispatch);
-/// Reads an operand of an op in the dispatch, a constant, through panels that are packed outside.
-void packOperand(kernel::DispatchOp dispatch, mlir::OpOperand &operand, kernel::PackingAttr packing);
+/// Reads an operand of an op in a dispatch through panels; without any, the operand is a constant that is packed.
+void readPanels(mlir::OpOperand &operand, kernel::PackingAttr packing, mlir::Value panels = nullptr);
 
 } // namespace optc::configure
 #endif

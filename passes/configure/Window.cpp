@@ -3,7 +3,7 @@
 // Vectors run along the channels; a tile of positions is computed at once, so that an element of the input is loaded
 // once for all windows of the tile that hold it. Channels are the inner loop: whole cache lines stream by.
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "optc/dialects/kernel/Padding.h"
 #include "optc/passes/configure/Strategies.h"
 
@@ -79,24 +79,6 @@ static kernel::WindowBlocks blocksFor(const Window &w, const configure::Machine 
   return blocks;
 }
 
-/// The taps of all channels, one after the other; null when the weights cannot be stored so.
-static kernel::PackingAttr packingFor(const Window &w) {
-  const kernel::NestOperand &weights = w.weightsOperand();
-  if (!weights.tensor.getDefiningOp<arith::ConstantOp>() ||
-      !cast<RankedTensorType>(weights.tensor.getType()).hasStaticShape())
-    return {};
-  auto outer = kernel::dimsOfLoops(w.nest, weights, w.outer), n = kernel::dimsOfLoops(w.nest, weights, w.lane),
-       k = kernel::dimsOfLoops(w.nest, weights, w.taps());
-  if (failed(outer) || failed(n) || failed(k))
-    return {};
-  Builder b(w.nest.op.getContext());
-  auto array = [&](ArrayRef<int64_t> dims) { return b.getDenseI64ArrayAttr(dims); };
-  auto packing =
-      kernel::PackingAttr::get(b.getContext(), array(*outer), array(*n), array(*k), w.nest.sizes[w.lane].factor);
-  return kernel::packedType(cast<RankedTensorType>(weights.tensor.getType()), packing) ? packing
-                                                                                       : kernel::PackingAttr();
-}
-
 /// Reads the input without the border that another dispatch put around it, when windows alone reach into the border.
 static bool readThroughPadding(kernel::DispatchOp dispatch, const Window &w) {
   auto producer = w.inputOperand().tensor.getDefiningOp<kernel::DispatchOp>();
@@ -157,14 +139,8 @@ kernel::StrategyAttr configure::chooseWindow(kernel::DispatchOp dispatch, const 
   if (failed(match))
     return decline(why);
   Window &w = *match;
-  for (const kernel::SizeExpr &size : w.nest.sizes)
-    if (size.is(0))
-      return decline("a size is zero");
-  for (unsigned tap : w.taps())
-    if (!w.nest.sizes[tap].isStatic())
-      return decline("the size of the window is known at run time only");
-  if (!w.nest.sizes[w.lane].isStatic())
-    return decline("the size along the vectors is known at run time only");
+  if (!kernel::hasVectorWeights(w))
+    return decline("the second operand is neither constant nor contiguous along the vectors");
   Value last = root.getResult(0);
   for (auto generic : dispatch.getBody().front().getOps<linalg::GenericOp>())
     if (generic != root) {
@@ -180,17 +156,9 @@ kernel::StrategyAttr configure::chooseWindow(kernel::DispatchOp dispatch, const 
   if (w.columns)
     cut = w.axes[w.rows ? *w.rows : *w.columns].out;
   size_t dims = llvm::find(order, cut ? *cut : w.lane) - order.begin();
-  for (unsigned loop : w.outer)
-    if (!llvm::is_contained(ArrayRef(order).take_front(dims), loop))
-      return decline("another dimension lies between the windows and the vectors");
 
-  if (w.weights && w.weightsOperand().moves(w.lane) && !w.nest.sizes[w.lane].is(1) &&
-      !w.weightsOperand().strides[w.lane].is(1)) {
-    kernel::PackingAttr packing = packingFor(w);
-    if (!packing)
-      return decline("the second operand is neither constant nor contiguous along the vectors");
-    packOperand(dispatch, root->getOpOperand(*w.weights), packing);
-  }
+  if (!kernel::hasContiguousWeights(w))
+    readPanels(root->getOpOperand(*w.weights), kernel::packingOfWeights(w));
   bool border = readThroughPadding(dispatch, w);
 
   kernel::WindowBlocks blocks = blocksFor(w, machine);

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Window.h"
+#include "optc/dialects/onnx/Names.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -22,11 +23,12 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-/// The op that made the root's name in reports: the op kind unless the lowering left a label.
-static StringRef labelOf(Operation *op) {
+/// The name of an op in reports: the label that the lowering left, else (fused ops have none) the node it is from.
+static std::string labelOf(Operation *op) {
   if (auto label = op->getAttrOfType<StringAttr>("optc.label"))
-    return label.getValue();
-  return op->getName().stripDialect();
+    return label.getValue().str();
+  std::string node = onnx::nodeName(op->getLoc());
+  return node.empty() ? op->getName().stripDialect().str() : node;
 }
 
 /// Sizes of the dynamic dimensions of `init`, which is (a fill of) a tensor.empty or any other value.
@@ -46,30 +48,42 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
 /// Root and elementwise consumers, each the only user of the one before.
 using Group = SmallVector<linalg::LinalgOp>;
 
-/// The loops of a product or a window, whose emitters compute consumers on their accumulators; none for other ops.
+/// The loops of a product or a window, whose emitters compute consumers on their accumulators.
 struct EpilogueRoot {
   kernel::LoopNest nest;
   SmallVector<unsigned> columns; ///< loops that vectors run along
   bool indices;                  ///< consumers may ask for their position
 };
 
+/// None for other ops, and for what those emitters cannot take: there, an inner result has no place.
 static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
-  if (auto product = kernel::matchContraction(op); succeeded(product))
-    return EpilogueRoot{product->nest, product->n, /*indices=*/false};
-  if (auto window = kernel::matchWindow(op); succeeded(window))
+  if (auto product = kernel::matchContraction(op); succeeded(product)) {
+    if (kernel::hasContiguousColumns(*product) || kernel::isPackable(*product))
+      return EpilogueRoot{product->nest, product->n, /*indices=*/false};
+    return std::nullopt;
+  }
+  if (auto window = kernel::matchWindow(op); succeeded(window) && kernel::hasVectorWeights(*window))
     return EpilogueRoot{window->nest, {window->lane}, /*indices=*/true};
   return std::nullopt;
 }
 
-/// The consumers that the root computes on its accumulators.
-static void growEpilogue(Group &group) {
+/// Whether the op starts from (a fill of) nothing, so that a temporary can take the place of its destination.
+static bool startsEmpty(Operation *op) {
+  Value init = cast<linalg::LinalgOp>(op).getDpsInits()[0];
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    init = fill.getDpsInits()[0];
+  return init.getDefiningOp<tensor::EmptyOp>() != nullptr;
+}
+
+/// The consumers that the root computes on its accumulators; an op that reads two roots goes with the first.
+static void growEpilogue(Group &group, const DenseSet<Operation *> &taken) {
   auto op = dyn_cast<linalg::GenericOp>(group.front().getOperation());
   std::optional<EpilogueRoot> root = op ? epilogueRootOf(op) : std::nullopt;
   if (!root)
     return;
   for (Operation *last = op; last->hasOneUse();) {
     auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
-    if (!consumer || consumer->getBlock() != op->getBlock() ||
+    if (!consumer || taken.contains(consumer) || consumer->getBlock() != op->getBlock() || !startsEmpty(last) ||
         failed(kernel::matchEpilogue(root->nest, root->columns, consumer, last->getResult(0), root->indices)))
       return;
     group.push_back(cast<linalg::LinalgOp>(consumer.getOperation()));
@@ -84,9 +98,9 @@ static void formDispatch(const Group &group) {
   SmallVector<Value> dims;
   for (Value init : last.getDpsInits())
     llvm::append_range(dims, dynamicDimsOf(b, loc, init));
-  std::string label = labelOf(group.front()).str();
+  std::string label = labelOf(group.front());
   for (linalg::LinalgOp op : ArrayRef(group).drop_front())
-    label += ("_" + labelOf(op)).str();
+    label += "_" + labelOf(op);
   if (group.size() > 1)
     loc = b.getFusedLoc(llvm::map_to_vector(group, [](linalg::LinalgOp op) { return op.getLoc(); }));
   auto dispatch = kernel::DispatchOp::create(b, loc, label, last->getResultTypes(), dims);
@@ -157,7 +171,7 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
         continue;
       Group group{root};
       if (optLevel >= 1)
-        growEpilogue(group);
+        growEpilogue(group, taken);
       epilogues += group.size() - 1;
       for (linalg::LinalgOp op : group)
         taken.insert(op);

@@ -105,18 +105,6 @@ Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lower
   SmallVector<Dim> batch(outDims.begin(), outDims.end() - (hasM + hasN));
   Batch left = alignBatch(l, a, aMatrix, batch), right = alignBatch(l, b, bMatrix, batch);
 
-  SmallVector<Dim> resultDims = outDims;
-  // One matrix on the right: all rows on the left are rows of one matrix.
-  if (right.axes.empty() && hasM && left.axes.size() == batch.size() && !batch.empty()) {
-    Dim rows = productOf(l, ArrayRef(left.input.dims).drop_back());
-    SmallVector<Dim> flat = {rows, left.input.dims.back()};
-    left = {{l.view(left.input.lowered, a.elem, flat), a.elem, flat}, {}};
-    batch.clear();
-    resultDims = {rows};
-    if (hasN)
-      resultDims.push_back(outDims.back());
-  }
-
   MLIRContext *ctx = l.b.getContext();
   unsigned loops = batch.size() + hasM + hasN + 1;
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, ctx); };
@@ -138,10 +126,9 @@ Value optc::matmulProduct(Lowering &l, StringRef label, Lowering::Input a, Lower
                                  AffineMap::get(loops, 0, outExprs, ctx)};
   SmallVector<Iter> iterators(kLoop, Iter::parallel);
   iterators.push_back(Iter::reduction);
-  Value product = l.contract(label, {left.input, right.input}, maps, iterators, accElem, resultDims,
+  Value product = l.contract(label, {left.input, right.input}, maps, iterators, accElem, outDims,
                              ScalarOps{l.b, l.loc, accElem}.constantInt(0), multiplyAdd(a.elem, b.elem, accElem));
-  product = convertElements(l, product, accElem, outElem, resultDims);
-  return l.view(product, outElem, outDims);
+  return convertElements(l, product, accElem, outElem, outDims);
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,63 +237,64 @@ Value optc::convolve(Lowering &l, const Window &w, Lowering::Input x, Lowering::
   size_t rank = w.rank();
   requireEqual(l, x.dims[1], scaleDim(l, weights.dims[1], group), "the channels of X are not those of W times group");
   Dim channels = weights.dims[1], filters = divideDim(l, weights.dims[0], group);
-  Dim groups = constDim(l, group);
-  SmallVector<Dim> spatial(x.dims.begin() + 2, x.dims.end()), kernel = w.kernel, out = w.out;
-  SmallVector<int64_t> strides = w.strides, dilations = w.dilations;
-  bool pointwise = llvm::all_of(kernel, [](Dim d) { return isConst(d, 1); }) &&
-                   llvm::all_of(strides, [](int64_t s) { return s == 1; }) && ArrayRef(spatial) == ArrayRef(out);
-  if (pointwise) {
-    // A matrix product: one spatial axis of all positions.
-    spatial = {productOf(l, spatial)};
-    out = spatial;
-    kernel.clear();
-    rank = 1;
-  }
-  SmallVector<Dim> xDims = {x.dims[0]}, wDims, outDims = {x.dims[0]};
-  if (group != 1)
-    for (auto *dims : {&xDims, &wDims, &outDims})
-      dims->push_back(groups);
-  xDims.push_back(channels);
-  llvm::append_range(xDims, spatial);
-  wDims.append({filters, channels});
-  llvm::append_range(wDims, kernel);
-  outDims.push_back(filters);
-  llvm::append_range(outDims, out);
+  SmallVector<Dim> spatial(x.dims.begin() + 2, x.dims.end());
+  bool pointwise = llvm::all_of(w.kernel, [](Dim d) { return isConst(d, 1); }) &&
+                   llvm::all_of(w.strides, [](int64_t s) { return s == 1; }) && ArrayRef(spatial) == ArrayRef(w.out);
 
-  // Loops: n, (group), filter, out..., channel, kernel...
+  // Loops: n, (group), (filter), out..., (channel), kernel...; a depthwise one lacks channels or filters of its own.
+  bool grouped = group != 1, hasFilter = !grouped || !isConst(filters, 1);
+  bool hasChannel = !grouped || pointwise || !isConst(channels, 1);
   MLIRContext *ctx = l.b.getContext();
-  unsigned next = 0, n = next++, g = group != 1 ? next++ : 0, f = next++, o = next;
-  next += rank;
-  unsigned c = next++, k = next;
-  next += kernel.size();
-  auto dim = [&](unsigned i) { return getAffineDimExpr(i, ctx); };
-  SmallVector<AffineExpr> xExprs = {dim(n)}, wExprs, outExprs = {dim(n)};
-  if (group != 1) {
-    xExprs.push_back(dim(g));
-    wExprs.push_back(dim(g));
-    outExprs.push_back(dim(g));
-  }
-  xExprs.push_back(dim(c));
-  wExprs.append({dim(f), dim(c)});
-  outExprs.push_back(dim(f));
-  for (unsigned i = 0; i < rank; ++i) {
-    AffineExpr at = dim(o + i);
-    if (!kernel.empty()) {
-      at = at * strides[i] + dim(k + i) * dilations[i];
-      wExprs.push_back(dim(k + i));
+  SmallVector<Iter> iterators;
+  auto loop = [&](Iter kind) {
+    iterators.push_back(kind);
+    return getAffineDimExpr(iterators.size() - 1, ctx);
+  };
+  SmallVector<Dim> xDims, wDims, outDims;
+  SmallVector<AffineExpr> xExprs, wExprs, outExprs;
+  struct Side {
+    SmallVectorImpl<Dim> &dims;
+    SmallVectorImpl<AffineExpr> &exprs;
+  } xSide{xDims, xExprs}, wSide{wDims, wExprs}, outSide{outDims, outExprs};
+  auto add = [](std::initializer_list<Side> sides, Dim dim, AffineExpr expr) {
+    for (const Side &side : sides) {
+      side.dims.push_back(dim);
+      side.exprs.push_back(expr);
     }
-    xExprs.push_back(at);
-    outExprs.push_back(dim(o + i));
+  };
+  add({xSide, outSide}, x.dims[0], loop(Iter::parallel));
+  if (grouped)
+    add({xSide, wSide, outSide}, constDim(l, group), loop(Iter::parallel));
+  if (hasFilter)
+    add({wSide, outSide}, filters, loop(Iter::parallel));
+  SmallVector<AffineExpr> at;
+  for (size_t i = 0; i < rank; ++i) {
+    at.push_back(loop(Iter::parallel));
+    add({outSide}, w.out[i], at[i]);
   }
-  SmallVector<AffineMap> maps = {AffineMap::get(next, 0, xExprs, ctx), AffineMap::get(next, 0, wExprs, ctx),
-                                 AffineMap::get(next, 0, outExprs, ctx)};
-  SmallVector<Iter> iterators(c, Iter::parallel);
-  iterators.resize(next, Iter::reduction);
-  SmallVector<Lowering::Input> inputs = {{l.view(x.lowered, x.elem, xDims), x.elem, xDims},
-                                         {l.view(weights.lowered, weights.elem, wDims), weights.elem, wDims}};
+  if (hasChannel)
+    add({xSide, wSide}, channels, loop(Iter::reduction));
+  for (size_t i = 0; i < rank; ++i) {
+    if (pointwise) {
+      add({xSide}, spatial[i], at[i]);
+      continue;
+    }
+    AffineExpr k = loop(Iter::reduction);
+    add({xSide}, spatial[i], at[i] * w.strides[i] + k * w.dilations[i]);
+    add({wSide}, w.kernel[i], k);
+  }
+  unsigned loops = iterators.size();
+  SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, xExprs, ctx), AffineMap::get(loops, 0, wExprs, ctx),
+                                 AffineMap::get(loops, 0, outExprs, ctx)};
+  auto viewed = [&](Value v, Type elem, ArrayRef<Dim> have, ArrayRef<Dim> want) {
+    return have == want ? v : l.view(v, elem, want);
+  };
+  SmallVector<Lowering::Input> inputs = {
+      {viewed(x.lowered, x.elem, x.dims, xDims), x.elem, xDims},
+      {viewed(weights.lowered, weights.elem, weights.dims, wDims), weights.elem, wDims}};
   Value sum = l.contract(pointwise ? "conv1x1" : "conv", inputs, maps, iterators, accElem, outDims,
                          ScalarOps{l.b, l.loc, accElem}.constantInt(0), body);
   SmallVector<Dim> result = {x.dims[0], weights.dims[0]};
   llvm::append_range(result, w.out);
-  return l.view(sum, accElem, result);
+  return viewed(sum, accElem, outDims, result);
 }

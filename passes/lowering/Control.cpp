@@ -5,6 +5,7 @@
 //   Loop with a condition          -> scf.while that carries the iteration and the condition
 // What a body yields per iteration goes into a list of the runtime, which is stacked after the loop.
 //===----------------------------------------------------------------------===//
+#include "optc/dialects/onnx/RankDemand.h"
 #include "optc/passes/lowering/LoweringUtils.h"
 
 using namespace mlir;
@@ -93,6 +94,26 @@ static Value scalarTensor(Lowering &l, Value onnxArg, Value scalar) {
 // If
 //===----------------------------------------------------------------------===//
 
+/// What a branch yields as `type`, the lowered type of the result. Inference may have chosen a rank for the result that
+/// the branch does not have (alignRanks in shapes/Control.cpp).
+static Value yieldedAs(Operation *op, Lowering &l, Value yielded, Value result, Type type) {
+  Value lowered = l.get(yielded);
+  auto from = dyn_cast<RankedTensorType>(lowered.getType()), to = dyn_cast<RankedTensorType>(type);
+  if (from && to && from.getRank() != to.getRank()) {
+    if (from.getRank() < to.getRank() && onlyBroadcast(result, to.getRank(), l.shapes)) {
+      SmallVector<Dim> dims(to.getRank() - from.getRank(), l.shapes.constant(1));
+      llvm::append_range(dims, l.dims(yielded));
+      lowered = l.view(lowered, l.elem(yielded), dims);
+    } else {
+      l.check(arith::ConstantIntOp::create(l.b, l.loc, 0, 1),
+              "the branch gives a tensor of rank " + Twine(from.getRank()) + ", the nodes that use it need rank " +
+                  Twine(to.getRank()));
+      lowered = convertLowered(op, l, lowered, elementType(yielded), kernel::ValueType::get(l.b.getContext()));
+    }
+  }
+  return convertLowered(op, l, lowered, elementType(result), type);
+}
+
 static LogicalResult lowerIf(Operation *o, Lowering &l) {
   auto op = cast<onnx::IfOp>(o);
   Region *branches[] = {&op.getThenBranch(), &op.getElseBranch()};
@@ -117,12 +138,12 @@ static LogicalResult lowerIf(Operation *o, Lowering &l) {
     if (!target->empty())
       target->back().erase();
     l.b.setInsertionPointToEnd(target);
-    FailureOr<SmallVector<Value>> out = lowerBody(l, branch->front());
-    if (failed(out))
+    if (failed(lowerBody(l, branch->front())))
       return failure();
     SmallVector<Value> yielded;
-    for (auto [value, result, type] : llvm::zip(*out, op.getResults(), types)) {
-      yielded.push_back(convertLowered(op, l, value, elementType(result), type));
+    for (auto [value, result, type] :
+         llvm::zip(branch->front().getTerminator()->getOperands(), op.getResults(), types)) {
+      yielded.push_back(yieldedAs(op, l, value, result, type));
       if (!yielded.back())
         return failure();
     }

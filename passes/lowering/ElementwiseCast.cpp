@@ -28,6 +28,11 @@ LogicalResult lowerCast(Operation *op, Lowering &l) {
   return success();
 }
 
+/// Of the second operand only the element type counts.
+LogicalResult lowerCastLike(Operation *op, Lowering &l) {
+  return isRanked(l, op->getOperand(0)) ? lowerCast(op, l) : requireRanked(op, l);
+}
+
 /// Reinterprets the stored bits. Narrow formats are read as the integers that hold them, so that no code changes.
 LogicalResult lowerBitCast(Operation *op, Lowering &l) {
   Value x = op->getOperand(0), result = op->getResult(0);
@@ -65,7 +70,7 @@ LogicalResult lowerIdentity(Operation *op, Lowering &l) {
 
 const LoweringRow rows[] = {
     {"onnx.Cast", ranked<lowerCast>},
-    {"onnx.CastLike", ranked<lowerCast>},
+    {"onnx.CastLike", lowerCastLike},
     {"onnx.BitCast", ranked<lowerBitCast>},
     {"onnx.Identity", lowerIdentity},
 };

@@ -1,6 +1,8 @@
 //===- Lowering.cpp - helpers of operator lowerings: values and sizes -----===//
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/passes/lowering/LoweringUtils.h"
+#include "optc/passes/lowering/StorageConstant.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace optc;
@@ -101,17 +103,8 @@ Value Lowering::materialize(Dim dim) {
     Value tensor = get(dim->tensor);
     return tensor::DimOp::create(b, loc, tensor, constIndex(dim->value));
   }
-  case DimKind::Element: {
-    Value tensor = get(dim->tensor);
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<Value> at;
-    if (type.getRank() == 1)
-      at.push_back(constIndex(dim->value));
-    Value v = tensor::ExtractOp::create(b, loc, tensor, at);
-    if (elem(dim->tensor).isUnsignedInteger() || elem(dim->tensor).isInteger(1))
-      return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);
-  }
+  case DimKind::Element:
+    return readIndex(dim->tensor, dim->value);
   case DimKind::Add: {
     Value x = lhs();
     return arith::AddIOp::create(b, loc, x, rhs());
@@ -177,23 +170,35 @@ Value Lowering::hostIndex(Value onnxValue, int64_t i) {
   const ShapeInfo &info = shape(onnxValue);
   if (info.elements)
     return index((*info.elements)[i]);
-  Value tensor = get(onnxValue);
-  SmallVector<Value> at;
-  int64_t r = cast<RankedTensorType>(tensor.getType()).getRank();
-  at.assign(r, constIndex(0));
-  if (r > 0)
-    at.back() = constIndex(i);
-  Value v = tensor::ExtractOp::create(b, loc, tensor, at);
-  bool isUnsigned = info.elementType.isUnsignedInteger() || info.elementType.isInteger(1);
-  return isUnsigned ? arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v).getResult()
-                    : arith::IndexCastOp::create(b, loc, b.getIndexType(), v).getResult();
+  return readIndex(onnxValue, i);
 }
 
-Value Lowering::hostScalar(Value onnxValue) {
+Value Lowering::readElement(Value onnxValue, int64_t i) {
   Value tensor = get(onnxValue);
-  SmallVector<Value> at(cast<RankedTensorType>(tensor.getType()).getRank(), constIndex(0));
-  return toCompute(b, loc, tensor::ExtractOp::create(b, loc, tensor, at), elem(onnxValue));
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> at(type.getRank(), constIndex(0));
+  if (!at.empty())
+    at.back() = constIndex(i);
+  for (auto [axis, position] : llvm::enumerate(at)) {
+    int64_t needed = axis + 1 == at.size() ? i + 1 : 1;
+    if (!type.isDynamicDim(axis) && type.getDimSize(axis) >= needed)
+      continue;
+    Value size = tensor::DimOp::create(b, loc, tensor, axis);
+    check(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, size, position),
+          "an input has too few elements: " + Twine(needed) + " are read");
+  }
+  return tensor::ExtractOp::create(b, loc, tensor, at);
 }
+
+Value Lowering::readIndex(Value onnxValue, int64_t i) {
+  Value v = readElement(onnxValue, i);
+  Type element = elem(onnxValue);
+  if (element.isUnsignedInteger() || element.isInteger(1))
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), v);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), v);
+}
+
+Value Lowering::hostScalar(Value onnxValue) { return toCompute(b, loc, readElement(onnxValue, 0), elem(onnxValue)); }
 
 void Lowering::check(Value condition, const Twine &message) {
   std::string name = onnx::nodeName(loc);
@@ -238,35 +243,76 @@ Value Lowering::wrapIndex(OpBuilder &b, Location loc, Value v, Type elem, Value 
 // Constants, subgraphs
 //===----------------------------------------------------------------------===//
 
+TypedAttr optc::storageConstant(ElementsAttr value, Type elem) {
+  auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(), Lowering::storageType(elem));
+  if (auto resource =
+          dyn_cast<DenseResourceElementsAttr>(value)) // The bytes stay where they are; only their type changes.
+    return DenseResourceElementsAttr::get(
+        elem.getIntOrFloatBitWidth() < 8 && !elem.isInteger(1) ? cast<ShapedType>(value.getType()) : type,
+        resource.getRawHandle());
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense)
+    return {};
+  Type stored = type.getElementType();
+  if (dense.getElementType() == stored)
+    return dense;
+  unsigned width = stored.getIntOrFloatBitWidth();
+  if (isa<IntegerType>(dense.getElementType())) {
+    bool zeroExtend = elem.isUnsignedInteger() || elem.isInteger(1);
+    return cast<TypedAttr>(Attribute(cast<DenseIntElementsAttr>(dense).mapValues(
+        stored, [&](const APInt &v) { return zeroExtend ? v.zextOrTrunc(width) : v.sextOrTrunc(width); })));
+  }
+  return cast<TypedAttr>(Attribute(cast<DenseFPElementsAttr>(dense).mapValues(
+      stored, [&](const APFloat &v) { return v.bitcastToAPInt().zextOrTrunc(width); })));
+}
+
 Value Lowering::constant(ElementsAttr value, Type elem) {
   if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
     return stringConstant(*this, SmallVector<StringRef>(strings.getValues<StringRef>()), strings.getType().getShape());
-  auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(), storageType(elem));
-  TypedAttr typed;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
-    // The bytes stay where they are; only their type changes. Packed sub-byte data keeps its element type: the weight
-    // writer unpacks it.
-    typed = DenseResourceElementsAttr::get(
-        elem.getIntOrFloatBitWidth() < 8 && !elem.isInteger(1) ? cast<ShapedType>(value.getType()) : type,
-        resource.getRawHandle());
-  } else if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    Type stored = type.getElementType();
-    if (dense.getElementType() == stored) {
-      typed = dense;
-    } else if (auto width = stored.getIntOrFloatBitWidth(); isa<IntegerType>(dense.getElementType())) {
-      bool zeroExtend = elem.isUnsignedInteger() || elem.isInteger(1);
-      typed = cast<TypedAttr>(Attribute(cast<DenseIntElementsAttr>(dense).mapValues(
-          stored, [&](const APInt &v) { return zeroExtend ? v.zextOrTrunc(width) : v.sextOrTrunc(width); })));
-    } else {
-      typed = cast<TypedAttr>(Attribute(cast<DenseFPElementsAttr>(dense).mapValues(
-          stored, [&](const APFloat &v) { return v.bitcastToAPInt().zextOrTrunc(width); })));
-    }
-  }
+  TypedAttr typed = storageConstant(value, elem);
   if (!typed)
     return {};
+  auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(), storageType(elem));
   if (typed.getType() != type) // a packed resource: give the op its storage type all the same
     return kernel::PackedConstantOp::create(b, loc, type, cast<ElementsAttr>(typed));
   return arith::ConstantOp::create(b, loc, typed);
+}
+
+/// Whether an op handles tensors of unknown rank, which are descriptors of the runtime. The other lowerings count on
+/// ranks.
+static bool takesUnranked(Operation *op) {
+  static const llvm::StringSet<> names = {"onnx.Identity",
+                                          "onnx.CastLike",
+                                          "onnx.If",
+                                          "onnx.Loop",
+                                          "onnx.Scan",
+                                          "onnx.SequenceEmpty",
+                                          "onnx.SequenceConstruct",
+                                          "onnx.SequenceInsert",
+                                          "onnx.SequenceErase",
+                                          "onnx.SequenceAt",
+                                          "onnx.SequenceLength",
+                                          "onnx.ConcatFromSequence",
+                                          "onnx.SplitToSequence",
+                                          "onnx.Optional",
+                                          "onnx.OptionalGetElement",
+                                          "onnx.OptionalHasElement",
+                                          "onnx.NonZero",
+                                          "onnx.RandomNormalLike",
+                                          "onnx.RandomUniformLike",
+                                          "onnx.Bernoulli"};
+  return names.contains(op->getName().getStringRef());
+}
+
+/// Refuses an op that has to know the rank of a tensor and does not.
+static LogicalResult checkRanks(Operation *op, Lowering &l) {
+  auto isOpen = [&](Value v) { return isa<TensorType>(v.getType()) && !l.shape(v).ranked; };
+  if (takesUnranked(op))
+    return success();
+  if (llvm::any_of(op->getOperands(), isOpen) ||
+      llvm::any_of(op->getResults(), [&](Value v) { return !v.use_empty() && isOpen(v); }))
+    return requireRanked(op, l);
+  return success();
 }
 
 FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
@@ -278,11 +324,14 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     Location outer = loc;
     loc = op.getLoc();
     bool known = llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); });
-    // Results whose elements are all known as sizes need no kernel: the host computes them.
-    bool allElements =
-        op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), [&](Value v) {
-          return shapes.get(v).elements.has_value() && isa<IntegerType>(shapes.get(v).elementType);
-        });
+    // Results whose elements are all known as sizes need no kernel: the host computes them. Some may be known by
+    // nothing but the result.
+    auto isKnown = [&](Value v) {
+      const ShapeInfo &info = shapes.get(v);
+      return info.elements && isa<IntegerType>(info.elementType) &&
+             llvm::none_of(*info.elements, [&](Dim d) { return d->kind == DimKind::Element && d->tensor == v; });
+    };
+    bool allElements = op.getNumResults() > 0 && !isa<onnx::ConstantOp>(op) && llvm::all_of(op.getResults(), isKnown);
     if (!known) {
       failedAny = true; // an operand's producer was refused: one message is enough
     } else if (allElements) {
@@ -291,11 +340,14 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     } else {
       auto it = table.find(op.getName().getStringRef());
       if (it == table.end()) {
-        unsupported(&op,
-                    "is not supported: it has neither a lowering nor a function body of simpler operators; export the "
-                    "model without it, or remove the node");
+        const onnx::OpInfo *info = onnx::infoFor(&op);
+        unsupported(&op, info && info->hasFunctionBody
+                             ? "is supported only where the sizes that its definition needs as constants are known "
+                               "(channels, for instance); give them in the model, or with --shape or --dim"
+                             : "is not supported: it has neither a lowering nor a function body of simpler operators; "
+                               "export the model without it, or remove the node");
         failedAny = true;
-      } else if (failed(it->second(&op, *this))) {
+      } else if (failed(checkRanks(&op, *this)) || failed(it->second(&op, *this))) {
         failedAny = true;
       }
     }

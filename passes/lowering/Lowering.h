@@ -207,6 +207,9 @@ public:
 private:
   bool missingSize = false; ///< a size was asked for that nothing defines; reported
   mlir::Value materialize(Dim dim);
+  /// Reads element `i` along the last axis of a tensor that is there; a run-time check where it may be too short.
+  mlir::Value readElement(mlir::Value onnxValue, int64_t i);
+  mlir::Value readIndex(mlir::Value onnxValue, int64_t i);
   /// A small integer tensor whose elements are known as sizes.
   mlir::Value fromElements(mlir::Value onnxValue);
   llvm::DenseMap<mlir::Value, mlir::Value> values;

@@ -113,6 +113,9 @@ static LogicalResult lowerSplit(Operation *o, Lowering &l) {
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), in.dims.size());
   if (failed(axis))
     return failure();
+  if (op.getSplit())
+    checkSameSize(l, l.dims(op.getSplit())[0], l.shapes.constant(op.getNumResults()),
+                  "split must have " + Twine(op.getNumResults()) + " elements, one per output");
   IndexBuilder m{l.b, l.loc};
   Value offset = m.cst(0), valid;
   SmallVector<Value> offsets;
@@ -210,6 +213,8 @@ static LogicalResult lowerTile(Operation *o, Lowering &l) {
     return failure();
   Value result = op.getResult();
   Lowering::Input in = rawInput(l, op.getInput());
+  checkSameSize(l, l.dims(op.getRepeats())[0], l.shapes.constant(in.dims.size()),
+                "repeats must have " + Twine(in.dims.size()) + " elements, one per axis of the input");
   SmallVector<Value> sizes = l.indices(in.dims);
   l.set(result, moveElements(l, "tile", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {
           IndexBuilder m{b, loc};

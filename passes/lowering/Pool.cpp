@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
+#include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/Scalars.h"
 
 using namespace mlir;
@@ -321,6 +322,9 @@ static LogicalResult lowerMaxUnpool(Operation *op, Lowering &l) {
   if (x.dims.size() != rank + 2 || out.size() != rank + 2)
     return unsupported(op, "attribute 'kernel_shape' has " + Twine(rank) + " values, but the input has rank " +
                                Twine(x.dims.size()));
+  if (pool.getOutputShape() && isRanked(l, pool.getOutputShape()))
+    checkSameSize(l, l.dims(pool.getOutputShape())[0], constDim(l, out.size()),
+                  "output_shape must have " + Twine(out.size()) + " elements");
   SmallVector<Dim> ones(rank, constDim(l, 1));
   FailureOr<Window> window = windowOf(op, l, ones, ones, ones); // for its checks of strides and pads
   if (failed(window))

@@ -154,6 +154,8 @@ static Value coordinate(OpBuilder &b, Location loc, const ResizedAxis &r, String
     return f.select(isOne, c(0), f.div(f.mul(y, last), f.sub(width, c(1))));
   if (transform == "asymmetric")
     return f.div(y, r.scale);
+  if (transform == "tf_half_pixel_for_nn") // opset 11 has it
+    return f.div(f.add(y, c(0.5)), r.scale);
   if (transform == "pytorch_half_pixel")
     return f.select(IndexMath{b, loc}.eq(r.outSize, IndexMath{b, loc}.c(1)), c(0), halfPixel);
   if (transform == "half_pixel_symmetric") {
@@ -372,7 +374,7 @@ static LogicalResult lowerResize(Operation *op, Lowering &l) {
                    {"stretch", "not_larger", "not_smaller"})) ||
       failed(oneOf(op, "coordinate_transformation_mode", o.transform,
                    {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-                    "tf_crop_and_resize"})))
+                    "tf_crop_and_resize", "tf_half_pixel_for_nn"})))
     return failure();
   o.extrapolates = o.transform == "tf_crop_and_resize";
   Lowering::Input x = l.input(resize.getX());

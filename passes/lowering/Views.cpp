@@ -64,9 +64,21 @@ static void bindSqueezedSizes(Operation *op, Lowering &l) {
       l.check(m.eq(m.select(axes.named[a], l.index(source), m.cst(1)), m.cst(1)), "a squeezed dimension is not 1");
 }
 
+/// Squeeze without axes, where inference took it that sizes which only a run knows are not 1.
+static void checkKeptSizes(Operation *op, Lowering &l) {
+  if (!isa<onnx::SqueezeOp>(op) || onnx::operand(op, 1))
+    return;
+  IndexBuilder m{l.b, l.loc};
+  for (Dim d : l.dims(op->getResult(0)))
+    if (!knownSize(d))
+      l.check(m.cmp(arith::CmpIPredicate::ne, l.index(d), m.cst(1)),
+              "a size is 1, and without that axis the rank is not the one that other nodes need");
+}
+
 static LogicalResult lowerView(Operation *op, Lowering &l) {
   if (failed(requireRanked(op, l)))
     return failure();
+  checkKeptSizes(op, l);
   if (isa<onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
     bindSqueezedSizes(op, l);
   Value data = op->getOperand(0), result = op->getResult(0);

@@ -15,6 +15,8 @@ public:
   /// A new buffer whose address `placeholder` (a kernel.arena) provides; returns its id.
   int add(kernel::ArenaOp placeholder, int64_t bytes, int64_t position);
   void touch(int id, int64_t position);
+  /// Where the buffer was made.
+  int64_t madeAt(int id) const { return buffers[id].first; }
   /// A use at `position` inside a loop that ends at `loopEnd` of buffers made before `loopBegin` keeps them alive to
   /// its end.
   void extendOverLoop(int64_t loopBegin, int64_t loopEnd);

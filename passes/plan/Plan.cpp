@@ -4,8 +4,7 @@
 //   kernel.dispatch        -> buffers for the results, kernel.launch
 //   tensor.dim, .extract   -> the size at hand, kernel.load
 //   kernel.view, .cast     -> nothing: the same address, other sizes
-//   scf.if/for/while       -> the same op carrying addresses and run-time sizes
-// Carried tensors of static size live in one buffer per loop that every iteration's result is copied into.
+//   scf.if/for/while       -> the same op carrying addresses and run-time sizes (Control.cpp)
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -16,6 +15,7 @@
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/plan/Boundary.h"
 #include "optc/passes/plan/Planner.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -98,18 +98,20 @@ Buffer Planner::allocate(Location loc, RankedTensorType type, SmallVector<Value>
     return result;
   }
   result.ptr = kernel::AllocOp::create(b, loc, ptrType, numBytes(loc, type, result.dims));
-  result.dynamic = true;
   return result;
+}
+
+Value Planner::emptyDescriptor(Location loc) {
+  Value null = LLVM::ZeroOp::create(b, loc, ptrType);
+  return kernel::DescribeOp::create(b, loc, ptrType, null, 0, ValueRange());
 }
 
 Value Planner::descriptor(Location loc, Value value, int32_t dtype) {
   auto it = descriptors.find(value);
   if (it != descriptors.end() && !buffers.count(value))
     return it->second;
-  if (isa<NoneType>(value.getType())) {
-    Value null = LLVM::ZeroOp::create(b, loc, ptrType);
-    return kernel::DescribeOp::create(b, loc, ptrType, null, 0, ValueRange());
-  }
+  if (isa<NoneType>(value.getType()))
+    return emptyDescriptor(loc);
   Buffer &source = buffer(value);
   return kernel::DescribeOp::create(b, loc, ptrType, source.ptr, dtype, source.dims);
 }
@@ -135,10 +137,10 @@ void Planner::appendCarried(Location loc, Value value, SmallVectorImpl<Value> &o
   }
 }
 
-unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots, bool dynamic) {
+unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
     unsigned count = 1 + type.getNumDynamicDims();
-    buffers[value] = Buffer{from[0], allDims(type, from.slice(1, count - 1)), llvm::to_vector(roots), dynamic};
+    buffers[value] = Buffer{from[0], allDims(type, from.slice(1, count - 1)), llvm::to_vector(roots)};
     return count;
   }
   if (isa<kernel::ValueType>(value.getType()))
@@ -189,7 +191,6 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
       SmallVector<Value> outDims = outType == type ? dims : allDims(outType, {});
       made.ptr = kernel::OutputOp::create(b, loc, ptrType, it->second, outDims);
       made.dims = dims;
-      made.dynamic = true;
     } else {
       made = allocate(loc, type, dims);
     }
@@ -230,7 +231,6 @@ LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
       made.dims.push_back(type.isDynamicDim(d)
                               ? kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d).getResult()
                               : constIndex(type.getDimSize(d)));
-    made.dynamic = true;
     buffers[result] = std::move(made);
   }
   return success();
@@ -254,15 +254,33 @@ LogicalResult Planner::convertConstant(arith::ConstantOp op) {
 void Planner::placeConstant(Value result, ElementsAttr value, kernel::PackingAttr packing) {
   auto type = cast<RankedTensorType>(result.getType());
   if (type.getNumElements() == 0) { // has no bytes and is never read
-    buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}, true};
+    buffers[result] = Buffer{LLVM::ZeroOp::create(b, result.getLoc(), ptrType), allDims(type, {}), {}};
     return;
   }
+  Value ptr = kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, placeWeight(value, packing));
+  buffers[result] = Buffer{ptr, allDims(type, {}), {}};
+}
+
+int64_t Planner::placeWeight(ElementsAttr value, kernel::PackingAttr packing) {
   auto [it, isNew] = weights.insert({{value, packing}, weightBytes});
+  auto type = RankedTensorType::get(cast<ShapedType>(value.getType()).getShape(),
+                                    cast<ShapedType>(value.getType()).getElementType());
+  if (packing)
+    type = kernel::packedType(type, packing);
   if (isNew)
     weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()),
                                 ArenaPlanner::kAlignment);
-  buffers[result] =
-      Buffer{kernel::WeightPtrOp::create(b, result.getLoc(), ptrType, it->second), allDims(type, {}), {}, true};
+  return it->second;
+}
+
+void Planner::placeDefault(NamedAttrList &attrs) {
+  auto value = dyn_cast_or_null<ElementsAttr>(attrs.erase("onnx.default"));
+  if (!value)
+    return;
+  if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
+    attrs.set("kernel.default", b.getStrArrayAttr(llvm::to_vector(strings.getValues<StringRef>())));
+  else
+    attrs.set("kernel.default", b.getI64IntegerAttr(placeWeight(boundaryBytes(value))));
 }
 
 void Planner::findDirectOutputs(func::ReturnOp op) {
@@ -363,7 +381,6 @@ LogicalResult Planner::convert(Operation &op) {
           made.dims.push_back(ShapedType::isDynamic(size) ? choose(x, y) : x);
         made.roots = yes.roots;
         llvm::append_range(made.roots, no.roots);
-        made.dynamic = yes.dynamic && no.dynamic;
         buffers[o.getResult()] = std::move(made);
         return success();
       })
@@ -439,7 +456,6 @@ LogicalResult Planner::run() {
       made.dims.push_back(type.isDynamicDim(d)
                               ? kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d).getResult()
                               : constIndex(type.getDimSize(d)));
-    made.dynamic = true;
     buffers[arg] = std::move(made);
   }
   if (failed(convertBlock(main.getBody().front())))
@@ -450,6 +466,7 @@ LogicalResult Planner::run() {
     SmallVector<Attribute> all;
     for (auto [i, type] : llvm::enumerate(types)) {
       NamedAttrList attrs(getAttrs(i));
+      placeDefault(attrs);
       if (!attrs.get("onnx.type"))
         attrs.set("onnx.type", TypeAttr::get(type));
       all.push_back(attrs.getDictionary(context));

@@ -16,7 +16,20 @@ struct Buffer {
   mlir::Value ptr;
   llvm::SmallVector<mlir::Value> dims;
   llvm::SmallVector<int> roots;
-  bool dynamic = false; ///< made by kernel.alloc, an input or a constant: nobody writes it again
+};
+
+/// What a loop of the host program carries, in the order of its operands.
+struct CarriedByLoop {
+  /// Tensors of static size: the buffer that every iteration's result is copied into.
+  llvm::SmallVector<std::optional<Buffer>> homes;
+  /// Run-time values: the descriptor that holds them.
+  llvm::SmallVector<mlir::Value> slots;
+  /// What the other tensors may live in: any of the starts, since iterations may pass them on in any order.
+  llvm::SmallVector<int> roots;
+  int64_t begin = 0; ///< buffers of the body are made after this
+  mlir::Value mark;  ///< the run-time memory in use on entry
+
+  llvm::ArrayRef<int> rootsOf(size_t i) const { return homes[i] ? llvm::ArrayRef<int>(homes[i]->roots) : roots; }
 };
 
 class Planner {
@@ -46,12 +59,13 @@ private:
   void use(mlir::Value value);
   Buffer &buffer(mlir::Value tensor);
   Buffer allocate(mlir::Location loc, mlir::RankedTensorType type, llvm::SmallVector<mlir::Value> dims);
+  mlir::Value emptyDescriptor(mlir::Location loc);
   mlir::Value descriptor(mlir::Location loc, mlir::Value value, int32_t dtype);
   /// The host form of a value: itself for scalars; address and run-time sizes for tensors; the descriptor for others.
   void appendCarried(mlir::Location loc, mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &out);
   void appendCarriedTypes(mlir::Type type, llvm::SmallVectorImpl<mlir::Type> &out);
   /// Reads back what appendCarried wrote for `value` (a region argument or result); returns how many values it took.
-  unsigned takeCarried(mlir::Value value, mlir::ValueRange from, llvm::ArrayRef<int> roots, bool dynamic);
+  unsigned takeCarried(mlir::Value value, mlir::ValueRange from, llvm::ArrayRef<int> roots);
 
   // ---- ops ----
   mlir::LogicalResult convertBlock(mlir::Block &block);
@@ -61,18 +75,25 @@ private:
   mlir::Value numTiles(mlir::Location loc, llvm::ArrayRef<mlir::Value> dims, llvm::ArrayRef<kernel::TileGroup> groups);
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
-  /// Places a constant, in panels when `packing` is given, once for all that read the same.
+  /// Places a constant, in panels when `packing` is given.
   void placeConstant(mlir::Value result, mlir::ElementsAttr value, kernel::PackingAttr packing = {});
+  /// The byte offset of a constant among the artifact's constants; equal ones share it.
+  int64_t placeWeight(mlir::ElementsAttr value, kernel::PackingAttr packing = {});
+  /// Replaces the default of an input (onnx.default) by where its elements are: `kernel.default`, an offset among the
+  /// constants or an array of strings.
+  void placeDefault(mlir::NamedAttrList &attrs);
   mlir::LogicalResult convertIf(mlir::scf::IfOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
   mlir::LogicalResult convertWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult convertReturn(mlir::func::ReturnOp op);
-  /// Copies what a loop body yields into the loop's own buffers and appends the carried form.
-  void yieldToLoop(mlir::Location loc, mlir::ValueRange yielded, llvm::ArrayRef<std::optional<Buffer>> homes,
+  /// A home per carried tensor of static size and a slot per run-time value, filled with their starts; the carried form
+  /// of the starts.
+  CarriedByLoop enterLoop(mlir::Location loc, mlir::ValueRange inits, llvm::SmallVectorImpl<mlir::Value> &out);
+  /// Copies what a loop body yields into the loop's homes and slots, gives back the run-time memory of the iteration
+  /// and appends the carried form.
+  void yieldToLoop(mlir::Location loc, mlir::ValueRange yielded, CarriedByLoop &loop, mlir::Operation *made,
                    llvm::SmallVectorImpl<mlir::Value> &out);
-  /// A buffer per carried tensor of static size, filled with its start; the carried form of the starts.
-  llvm::SmallVector<std::optional<Buffer>> enterLoop(mlir::Location loc, mlir::ValueRange inits,
-                                                     llvm::SmallVectorImpl<mlir::Value> &out);
+  void yieldDescriptors(mlir::Location loc, mlir::ValueRange yielded, const CarriedByLoop &loop);
   void findDirectOutputs(mlir::func::ReturnOp op);
 
   mlir::ModuleOp module;

@@ -87,8 +87,10 @@ class OptcRep(BackendRep):
     """A compiled model. The artifact lives in a temporary folder for as long as this object."""
 
     def __init__(self, model, level, target):
-        constants = {i.name for i in model.graph.initializer}
-        self._inputs = [i for i in model.graph.input if i.name not in constants]
+        given = {i.name for i in model.graph.initializer}
+        # Since IR version 4 an initializer that is also an input is a default, before it was a constant.
+        self._inputs = [i for i in model.graph.input if model.ir_version >= 4 or i.name not in given]
+        self._needed = [i for i in self._inputs if i.name not in given]
         self._outputs = list(model.graph.output)
         self._folder = tempfile.TemporaryDirectory(prefix="optc-")
         source, self._artifact = (os.path.join(self._folder.name, n) for n in ("model.onnx", "model.so"))
@@ -96,18 +98,24 @@ class OptcRep(BackendRep):
         _call("optc", source, "-o", self._artifact, level, f"--target={target}")
 
     def run(self, inputs, **kwargs):
-        """Inputs in the graph's order or by name; outputs in the graph's order."""
-        if isinstance(inputs, dict):
-            inputs = [inputs[i.name] for i in self._inputs]
-        elif isinstance(inputs, np.ndarray):
+        """Inputs by name or in the graph's order, with or without those that have a default; outputs in the graph's
+        order."""
+        if isinstance(inputs, np.ndarray):
             inputs = [inputs]
+        if not isinstance(inputs, dict):
+            order = self._inputs if len(inputs) == len(self._inputs) else self._needed
+            inputs = {i.name: value for i, value in zip(order, inputs)}
+        missing = [i.name for i in self._needed if i.name not in inputs]
+        if missing:
+            raise ValueError(f"inputs without a value: {', '.join(missing)}")
         with tempfile.TemporaryDirectory(prefix="optc-") as folder:
             given, made = os.path.join(folder, "inputs"), os.path.join(folder, "outputs")
             os.mkdir(given)
             os.mkdir(made)
-            for n, (value, info) in enumerate(zip(inputs, self._inputs)):
-                with open(os.path.join(given, f"input_{n}.pb"), "wb") as f:
-                    f.write(_pack(value, info))
+            for n, info in enumerate(self._inputs):
+                if info.name in inputs:
+                    with open(os.path.join(given, f"input_{n}.pb"), "wb") as f:
+                        f.write(_pack(inputs[info.name], info))
             _call("optc-run", self._artifact, "--inputs-dir", given, "--output-dir", made)
             return tuple(_unpack(made, n, info) for n, info in enumerate(self._outputs))
 

@@ -4,7 +4,8 @@
   run.py [--all] [--update] [--level O3 [--variant hidden]] [--filter REGEX] [--report FILE]
 
 Default: every test at -O3 and a tenth, chosen by the commit, at -O0; --all: every test at both, and at -O3 the variants of
-variants.py. passing-O3.txt, passing-O0.txt, passing-O3-hidden.txt and passing-O3-symbolic.txt hold the exact names that pass.
+variants.py and `old`, the node tests of onnx 1.12 (opsets 1 to 17). passing-O3.txt, passing-O0.txt and passing-O3-VARIANT.txt
+hold the exact names that pass.
 --report writes one line per test that does not: run, class, name, message."""
 
 import argparse
@@ -23,6 +24,7 @@ import bank
 import rules
 
 BASE = os.path.join(bank.BUILD, "conformance")
+VARIANTS = ["plain", "hidden", "symbolic", "old"]
 
 
 def tenth():
@@ -48,7 +50,7 @@ class Suite:
         work = bank.fresh(os.path.join(BASE, "work", f"{level}-{variant}", name))
         model, artifact = os.path.join(self.folder, name, "model.onnx"), os.path.join(work, "model.so")
         try:
-            if variant != "plain":
+            if variant in ("hidden", "symbolic"):
                 import variants
 
                 model, given = os.path.join(work, "model.onnx"), model
@@ -92,7 +94,7 @@ def runs(a):
     if a.level:
         return [(level, a.variant) for level in a.level]
     plain = [("O3", "plain"), ("O0", "plain")]
-    return plain + [("O3", "hidden"), ("O3", "symbolic")] if a.all else plain
+    return plain + [("O3", v) for v in VARIANTS[1:]] if a.all else plain
 
 
 def write_report(path, results):
@@ -108,7 +110,7 @@ def main():
     p.add_argument("--all", action="store_true", help="every test at -O0 too, and the variants")
     p.add_argument("--update", action="store_true", help="add newly passing tests to the lists")
     p.add_argument("--level", action="append", choices=["O0", "O1", "O2", "O3"], help="only this level")
-    p.add_argument("--variant", choices=["plain", "hidden", "symbolic"], default="plain", help="with --level")
+    p.add_argument("--variant", choices=VARIANTS, default="plain", help="with --level")
     p.add_argument("--filter", default="", help="only tests whose name matches")
     p.add_argument("--report", help="write what does not pass into this file")
     p.add_argument("--suite", default=os.path.join(BASE, "suite"))
@@ -123,14 +125,18 @@ def main():
     if index is None:
         print("conformance: writing the suite to disk", flush=True)
         index = suite.ensure(a.suite)
-    tests = Suite(a.suite, index)
-    key = bank.fingerprint(
-        os.path.join(HERE, "rules.py"), os.path.join(HERE, "properties.py"), os.path.join(HERE, "run.py")
-    )
+    key = bank.fingerprint(*(os.path.join(HERE, f"{f}.py") for f in ("rules", "properties", "run", "variants")))
     key += " ".join(a.optc_flag)
     results, total = {}, [0, 0, 0]
     for level, variant in runs(a):
-        names = [n for n in index["tests"] if re.search(a.filter, n)]
+        tests = Suite(a.suite, index)
+        if variant == "old":
+            if not os.path.isdir(suite.OLD):
+                print(f"conformance: the old node tests are not in {suite.OLD}: apt-get install {suite.OLD_PACKAGE}")
+                total[1] += 1
+                continue
+            tests = Suite(suite.OLD, suite.old_index())
+        names = [n for n in tests.tests if re.search(a.filter, n)]
         if level == "O0" and not (a.all or a.level or a.filter):
             names = [n for n in names if zlib.crc32(n.encode()) % 10 == tenth()]
         run = level if variant == "plain" else f"{level}-{variant}"
@@ -139,7 +145,7 @@ def main():
         one = functools.partial(tests.one, level=level, variant=variant, extra=a.optc_flag)
         outcomes = results[run] = bank.run_all(names, one, record, a.jobs, label)
         passing = bank.PassList(os.path.join(HERE, f"passing-{run}.txt"))
-        for gone in sorted(passing.names - index["tests"].keys()):
+        for gone in sorted(passing.names - tests.tests.keys()):
             print(f"{label}: listed, but not a test of the suite: {gone}")
             total[1] += 1
         total = [x + y for x, y in zip(total, bank.judge(outcomes, passing, a.update, label))]

@@ -276,3 +276,44 @@ TEST(SubByte, PackedAtTheEdges) {
   optc_context_destroy(context);
   optc_model_destroy(model);
 }
+
+TEST(Defaults, TakenForWhatIsNotGiven) {
+  static const float preset[6] = {7, 7, 7, 7, 7, 7};
+  static const int64_t two[2] = {2, 3};
+  optc_io_desc io[] = {{"x", 0, OPTC_FLOAT, 2, shape, nullptr}, {"y", 0, OPTC_FLOAT, 2, two, preset}};
+  optc_model_desc d = addDesc;
+  d.inputs = io;
+  optc_model *model = nullptr;
+  optc_context *context = nullptr;
+  optc_error error = {};
+  ASSERT_EQ(optc_model_from_desc(&d, &model, &error), OPTC_OK) << error.message;
+  ASSERT_EQ(optc_context_create(model, nullptr, &context, nullptr), OPTC_OK);
+  float x[6] = {1, 2, 3, 4, 5, 6};
+  optc_value in[2] = {optc_value_tensor(OPTC_FLOAT, 2, two, x), {}}, out = {};
+  ASSERT_EQ(optc_run(context, in, 2, &out, 1, nullptr, &error), OPTC_OK) << error.message;
+  EXPECT_EQ(static_cast<float *>(out.tensor.data)[5], 13);
+  in[1] = in[0];
+  ASSERT_EQ(optc_run(context, in, 2, &out, 1, nullptr, &error), OPTC_OK) << error.message;
+  EXPECT_EQ(static_cast<float *>(out.tensor.data)[5], 12);
+  in[0] = optc_value{};
+  EXPECT_EQ(optc_run(context, in, 2, &out, 1, nullptr, &error), OPTC_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "input 'x' is nothing, the model takes a tensor");
+  optc_context_destroy(context);
+  optc_model_destroy(model);
+
+  ASSERT_EQ(optc_desc_create(&d, 1, &context, &error), OPTC_OK) << error.message;
+  const void *given[2] = {x, nullptr};
+  const int64_t *dims[2] = {two, nullptr};
+  void *results[1] = {nullptr};
+  const int64_t *none[1] = {nullptr};
+  ASSERT_EQ(optc_desc_run(context, given, dims, results, none, &error), OPTC_OK) << error.message;
+  EXPECT_EQ(static_cast<float *>(results[0])[0], 8);
+  optc_desc_destroy(context);
+
+  // A default needs a size; sequences have none.
+  io[1].dims = shape;
+  EXPECT_EQ(optc_model_from_desc(&d, &model, &error), OPTC_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "the descriptor of model 'add' is damaged");
+  io[1] = {"y", 1, OPTC_FLOAT, 2, two, preset};
+  EXPECT_EQ(optc_model_from_desc(&d, &model, &error), OPTC_INVALID_ARGUMENT);
+}

@@ -99,9 +99,9 @@ def compile_model(model, artifact, level, timeout=60, extra=()):
     return classify(rc, text, running=False)
 
 
-def run_artifact(artifact, inputs, expect=None, rtol=1e-3, atol=1e-7, output_dir=None, timeout=60):
+def run_artifact(artifact, inputs, expect=None, rtol=1e-3, atol=1e-7, output_dir=None, timeout=60, extra=()):
     """optc-run on one artifact; compares with the folder `expect` if there is one."""
-    args = [os.path.join(BIN, "optc-run"), artifact, "--inputs-dir", inputs]
+    args = [os.path.join(BIN, "optc-run"), artifact, "--inputs-dir", inputs, *extra]
     if expect:
         args += ["--expect", expect, "--rtol", repr(float(rtol)), "--atol", repr(float(atol))]
     if output_dir:

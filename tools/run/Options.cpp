@@ -8,7 +8,8 @@ using namespace optc::run;
 
 static constexpr char kHelp[] =
     R"(  --input NAME=FILE     .npy, .npz, .pb (TensorProto, SequenceProto, OptionalProto), .bin (raw elements) or
-                        the word random; NAME is the model's name of the input. May be repeated.
+                        the word random; NAME is the model's name of the input. May be repeated. An input
+                        that --info calls optional or with a default may be left out
   --dim NAME=N          the size of a symbol, for random inputs
   --inputs-dir DIR      input_N.pb in the order of the inputs, or NAME.npy (other characters than [A-Za-z0-9_.-] are _)
   --output-dir DIR      write every output: NAME.npy, or output_N.pb for sequences and optionals

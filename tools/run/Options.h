@@ -37,6 +37,8 @@ struct Times {
   double loadMilliseconds = 0;
 };
 void printTimes(Times &times, bool json);
+/// Whether an input may be left out: it is an optional, or has a default.
+inline bool isOptional(const optc_io_desc &io) { return io.kind >= 2 || io.value; }
 /// Signature and metadata of a model.
 void printInfo(const optc_model_desc &desc, bool json);
 

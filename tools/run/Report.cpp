@@ -29,6 +29,23 @@ static double percentile(const std::vector<double> &sorted, double share) {
   return sorted[std::min(sorted.size() - 1, i ? i - 1 : 0)];
 }
 
+/// Bytes. getrusage also counts what the parent held before it started this program, which is more than a small model
+/// needs.
+static long long peakMemory() {
+  long long kib = -1;
+  if (FILE *f = fopen("/proc/self/status", "r")) {
+    char line[256];
+    while (kib < 0 && fgets(line, sizeof(line), f))
+      if (sscanf(line, "VmHWM: %lld kB", &kib) != 1)
+        kib = -1;
+    fclose(f);
+  }
+  rusage usage = {};
+  if (kib < 0 && !getrusage(RUSAGE_SELF, &usage))
+    kib = usage.ru_maxrss;
+  return kib < 0 ? 0 : kib * 1024;
+}
+
 void optc::run::printTimes(Times &times, bool json) {
   std::vector<double> &t = times.milliseconds;
   double total = 0;
@@ -38,9 +55,7 @@ void optc::run::printTimes(Times &times, bool json) {
   double p50 = percentile(t, 0.5);
   // Spread of the middle half, relative to the median.
   double noise = p50 > 0 ? (percentile(t, 0.75) - percentile(t, 0.25)) / p50 : 0;
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  long long peak = (long long)usage.ru_maxrss * 1024;
+  long long peak = peakMemory();
   double perSecond = total > 0 ? 1e3 * double(t.size()) / total : 0;
   if (json)
     printf("{\"min_ms\": %.6g, \"p50_ms\": %.6g, \"p95_ms\": %.6g, \"p99_ms\": %.6g, \"runs\": %zu, "
@@ -72,11 +87,13 @@ static void printValues(const optc_model_desc &d, const optc_io_desc *io, int32_
       shape += (k ? (json ? ", " : ",") : "") + dimText(d, io[i].dims[k], json);
     shape = io[i].rank < 0 ? (json ? "null" : "of any rank") : "[" + shape + "]";
     if (json)
-      printf("%s{\"name\": %s, \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": %s}", i ? ", " : "",
-             quoted(io[i].name).c_str(), kinds[io[i].kind & 3], optc_dtype_name(io[i].dtype), shape.c_str());
+      printf("%s{\"name\": %s, \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": %s%s}", i ? ", " : "",
+             quoted(io[i].name).c_str(), kinds[io[i].kind & 3], optc_dtype_name(io[i].dtype), shape.c_str(),
+             isOptional(io[i]) ? ", \"optional\": true" : "");
     else
-      printf("  %s %s: %s%s%s %s\n", title, io[i].name, io[i].kind ? kinds[io[i].kind & 3] : "",
-             io[i].kind ? " of " : "", optc_dtype_name(io[i].dtype), shape.c_str());
+      printf("  %s %s: %s%s%s %s%s\n", title, io[i].name, io[i].kind ? kinds[io[i].kind & 3] : "",
+             io[i].kind ? " of " : "", optc_dtype_name(io[i].dtype), shape.c_str(),
+             io[i].value ? ", has a default" : "");
   }
   if (json)
     printf("], ");

@@ -203,7 +203,7 @@ int Session::readInputs() {
   }
   for (int32_t i = 0; i < desc->num_inputs; ++i) {
     const optc_io_desc &io = desc->inputs[i];
-    if (source[size_t(i)] == 1 || (!source[size_t(i)] && io.kind >= 2))
+    if (source[size_t(i)] == 1 || (!source[size_t(i)] && isOptional(io)))
       continue;
     if (!source[size_t(i)] && !o.bench)
       return report(BadInput,

@@ -1,4 +1,5 @@
 //===- Control.cpp - shapes of If, Loop, Scan and SequenceMap --------------===//
+#include "optc/dialects/onnx/RankDemand.h"
 #include "optc/dialects/onnx/shapes/Shapes.h"
 
 using namespace mlir;
@@ -116,6 +117,34 @@ static ShapeInfo scalar(Type element) {
 // If
 //===----------------------------------------------------------------------===//
 
+/// A rank for a value that has another one in each branch, where the users of `value` leave only one, or see none: then
+/// the shorter shape gets axes of size 1 in front. The lowering does the same with the tensors, and checks.
+static void alignRanks(ShapeContext &ctx, Value value, ShapeInfo &a, ShapeInfo &b) {
+  if (a.ranked && b.ranked && a.rank() == b.rank())
+    return;
+  auto rank = demandedRank(value, ctx.table);
+  bool pads = a.ranked && b.ranked && onlyBroadcast(value, std::max(a.rank(), b.rank()), ctx.table);
+  if (pads)
+    rank = std::max(a.rank(), b.rank());
+  if (!rank)
+    return;
+  for (ShapeInfo *info : {&a, &b}) {
+    if (info->ranked && info->rank() == *rank)
+      continue;
+    if (pads) {
+      info->dims.insert(info->dims.begin(), *rank - info->rank(), ctx.constant(1));
+      if (*rank > 1) // elements are those of vectors
+        info->elements.reset();
+      continue;
+    }
+    info->ranked = true;
+    info->dims.clear();
+    for (int64_t axis = 0; axis < *rank; ++axis)
+      info->dims.push_back(ctx.table.leaf(value, axis));
+    info->elements.reset();
+  }
+}
+
 static LogicalResult inferIf(ShapeContext &ctx) {
   // A branch that is never taken may contradict itself: exporters leave such branches behind.
   auto cond = ctx.constElements(0);
@@ -134,7 +163,9 @@ static LogicalResult inferIf(ShapeContext &ctx) {
   for (auto [i, value] : llvm::enumerate(ctx.op->getResults())) {
     ShapeInfo info = exported(ctx, value, ctx.table.get(yields.front()->getOperand(i)));
     if (yields.size() == 2) {
-      const ShapeInfo other = ctx.table.get(yields.back()->getOperand(i));
+      ShapeInfo other = ctx.table.get(yields.back()->getOperand(i));
+      if (info.elementType && info.elementType == other.elementType)
+        alignRanks(ctx, value, info, other);
       FailureOr<ShapeInfo> both = unify(ctx, value, info, other);
       if (failed(both))
         return ctx.error("output " + Twine(i) + " is " + ctx.table.str(info) + " in one branch and " +

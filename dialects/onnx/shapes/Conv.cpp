@@ -211,7 +211,9 @@ static LogicalResult inferMaxUnpool(ShapeContext &ctx) {
   auto kernel = ctx.intsAttr("kernel_shape");
   if (!kernel)
     return ctx.error("has no kernel_shape");
-  if (auto shape = ctx.elements(2))
+  if (failed(ctx.expectRank(2, 1)))
+    return failure();
+  if (auto shape = ctx.elements(2, kernel->size() + 2))
     return ctx.set(0, element, *shape);
   if (!ctx.ranked(0) || ctx.has(2))
     return ctx.setRank(0, element, kernel->size() + 2);

@@ -1,4 +1,5 @@
 //===- Movement.cpp - shapes of operators that move elements ---------------===//
+#include "optc/dialects/onnx/RankDemand.h"
 #include "optc/dialects/onnx/shapes/Shapes.h"
 
 using namespace mlir;
@@ -105,8 +106,10 @@ static LogicalResult inferSqueeze(ShapeContext &ctx) {
     return ctx.setUnranked(0, element);
   SmallVector<Dim> in = ctx.dims(0), dims;
   if (!ctx.has(1)) {
-    // The rank depends on the sizes.
-    if (llvm::any_of(in, [](Dim d) { return !d->isConst(); }))
+    // The rank depends on the sizes. When the users need all axes that may stay, none of them has size 1.
+    bool open = llvm::any_of(in, [](Dim d) { return !d->isConst(); });
+    int64_t most = llvm::count_if(in, [](Dim d) { return !d->isConst(1); });
+    if (open && (!ctx.hasResult(0) || demandedRanks(ctx.result(0), ctx.table).least != most))
       return ctx.setUnranked(0, element);
     llvm::copy_if(in, std::back_inserter(dims), [](Dim d) { return !d->isConst(1); });
     return ctx.set(0, element, dims, sameElements(ctx, dims));
@@ -196,7 +199,9 @@ static LogicalResult inferExpand(ShapeContext &ctx) {
 
 static LogicalResult inferTile(ShapeContext &ctx) {
   Type element = ctx.resultElement(0);
-  auto repeats = ctx.elements(1);
+  if (failed(ctx.expectRank(1, 1)))
+    return failure();
+  auto repeats = ctx.ranked(0) ? ctx.elements(1, ctx.rank(0)) : ctx.elements(1);
   if (!ctx.ranked(0))
     return repeats ? ctx.setRank(0, element, repeats->size()) : ctx.setUnranked(0, element);
   if (!repeats)
@@ -316,7 +321,9 @@ static LogicalResult inferSplit(ShapeContext &ctx) {
   Dim whole = dims[*axis];
   std::optional<SmallVector<Dim>> sizes;
   if (ctx.has(1)) {
-    sizes = ctx.elements(1);
+    if (failed(ctx.expectRank(1, 1)))
+      return failure();
+    sizes = ctx.elements(1, count);
   } else {
     int64_t n = ctx.intAttr("num_outputs", count);
     if (n != count)

@@ -67,9 +67,15 @@ static LogicalResult inferErase(ShapeContext &ctx) {
   return failed(elementOf(ctx, 0)) ? failure() : ctx.setType(0, typeOf(ctx, 0));
 }
 
+/// Result 0 is what a sequence or an optional holds.
+static LogicalResult setElement(ShapeContext &ctx, Type type) {
+  auto tensor = dyn_cast<UnrankedTensorType>(type);
+  return tensor ? ctx.setDemanded(0, tensor.getElementType()) : ctx.setType(0, type);
+}
+
 static LogicalResult inferAt(ShapeContext &ctx) {
   FailureOr<Type> element = elementOf(ctx, 0);
-  return failed(element) ? failure() : ctx.setType(0, *element);
+  return failed(element) ? failure() : setElement(ctx, *element);
 }
 
 static LogicalResult inferLength(ShapeContext &ctx) { return ctx.set(0, ctx.resultElement(0), {}); }
@@ -82,7 +88,7 @@ static LogicalResult inferConcatFromSequence(ShapeContext &ctx) {
   if (!tensor)
     return ctx.error("input 0 is no sequence of tensors");
   if (!tensor.hasRank() || !ctx.hasResult(0))
-    return ctx.setUnranked(0, tensor.getElementType());
+    return ctx.setDemanded(0, tensor.getElementType());
   bool stack = ctx.intAttr("new_axis", 0);
   auto axis = ctx.axis(ctx.intAttr("axis", 0), tensor.getRank() + stack);
   if (failed(axis))
@@ -156,7 +162,7 @@ static LogicalResult inferHasElement(ShapeContext &ctx) {
 
 static LogicalResult inferGetElement(ShapeContext &ctx) {
   if (auto opt = dyn_cast<onnx::OptType>(typeOf(ctx, 0)))
-    return ctx.setType(0, opt.getElementType());
+    return setElement(ctx, opt.getElementType());
   return ctx.setInfo(0, ctx.in(0));
 }
 

@@ -1,4 +1,4 @@
-// RUN: optc-opt %s -optc-kernel-to-llvm | FileCheck %s
+// RUN: optc-opt %s -split-input-file -optc-kernel-to-llvm | FileCheck %s
 
 // The host program calls the runtime; a kernel gets a wrapper of the dispatch ABI.
 // CHECK-DAG: llvm.func hidden @optc_rt_launch
@@ -26,4 +26,28 @@ func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
 func.func private @k(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr, %c: !llvm.ptr, %n: index, %first: index, %last: index)
     attributes {kernel.entry = 3 : i64} {
   return
+}
+
+// -----
+
+// What is kept travels in arrays on the stack; without anything to keep it is a plain release.
+// CHECK: func.func @host_main(%[[H:.*]]: !llvm.ptr) -> i32
+// CHECK: %[[MARK:.*]] = llvm.call @optc_rt_mark(%[[H]])
+// CHECK: llvm.call @optc_rt_keep(%[[H]], %{{.*}}, %[[DATA:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: %[[MOVED:.*]] = llvm.load %[[DATA]] : !llvm.ptr -> !llvm.ptr
+// CHECK: "llvm.intr.memmove"(%[[MOVED]],
+// CHECK: llvm.call @optc_rt_release(%[[H]],
+// CHECK-NOT: kernel.
+func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
+  %z = arith.constant 0 : i32
+  %n = arith.constant 4 : index
+  %mark = kernel.mark
+  %a = kernel.alloc %n
+  %d = kernel.describe %a dtype 1 [%n]
+  %e = kernel.describe %a dtype 1 [%n]
+  kernel.copy_descriptor %e, %d
+  %moved = kernel.release %mark keep(%a) bytes(%n) values(%e) -> !llvm.ptr
+  kernel.copy %moved, %a, %n
+  kernel.release %mark keep() bytes() values()
+  return %z : i32
 }

@@ -61,3 +61,38 @@ func.func @scan(%s: tensor<2xf32>, %x: tensor<3x2xf32>) -> (tensor<2xf32>, tenso
   }) {num_scan_inputs = 1 : i64, scan_input_directions = array<i64: 1>} : (tensor<2xf32>, tensor<3x2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>)
   return %0#0, %0#1 : tensor<2xf32>, tensor<3x2xf32>
 }
+
+// -----
+
+// A branch of another rank than the users need ends the run when it is taken.
+// CHECK-LABEL: func.func @ranks
+// CHECK: scf.if %{{.*}} -> (tensor<?x?xf32>)
+// CHECK: %[[FALSE:.*]] = arith.constant false
+// CHECK: kernel.check %[[FALSE]], "the branch gives a tensor of rank 1, the nodes that use it need rank 2"
+// CHECK: kernel.library value_copy
+func.func @ranks(%c: tensor<i1>, %x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
+  %0 = "onnx.If"(%c) ({
+    "onnx.Yield"(%y) : (tensor<?xf32>) -> ()
+  }, {
+    "onnx.Yield"(%x) : (tensor<?x?xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %1 = "onnx.Transpose"(%0) {perm = array<i64: 1, 0>} : (tensor<*xf32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
+
+// -----
+
+// Where all users broadcast, it gets axes in front.
+// CHECK-LABEL: func.func @broadcast_ranks
+// CHECK: scf.if %{{.*}} -> (tensor<?xf32>)
+// CHECK: kernel.view %{{.*}} : tensor<f32> to tensor<1xf32>
+// CHECK-NOT: kernel.library
+func.func @broadcast_ranks(%c: tensor<i1>, %x: tensor<4x2xf32>, %s: tensor<f32>, %v: tensor<2xf32>) -> tensor<4x2xf32> {
+  %0 = "onnx.If"(%c) ({
+    "onnx.Yield"(%s) : (tensor<f32>) -> ()
+  }, {
+    "onnx.Yield"(%v) : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %1 = "onnx.Mul"(%x, %0) : (tensor<4x2xf32>, tensor<*xf32>) -> tensor<4x2xf32>
+  return %1 : tensor<4x2xf32>
+}

@@ -13,11 +13,10 @@ func.func @padded(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x
 
 // -----
 
-// Negative: without padding X is read as it is. A 1x1 kernel is a matrix product over all positions.
+// Negative: without padding X is read as it is. A 1x1 kernel has no loops over the window.
 // CHECK-LABEL: func.func @pointwise
 // CHECK-NOT: tensor.extract
-// CHECK: kernel.view %{{.*}} : tensor<1x3x8x8xf32> to tensor<1x3x64xf32>
-// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]{{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x3x8x8xf32>, tensor<4x3xf32>)
 func.func @pointwise(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32> {
   %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32>
   return %0 : tensor<1x4x8x8xf32>
@@ -31,4 +30,14 @@ func.func @pointwise(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) -> tensor
 func.func @grouped(%x: tensor<1x6x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
   %0 = "onnx.Conv"(%x, %w) {group = 2 : i64} : (tensor<1x6x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
   return %0 : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+// A depthwise convolution has neither channels nor filters besides its groups: X is read without a view.
+// CHECK-LABEL: func.func @depthwise
+// CHECK: ins(%{{.*}}, %{{.*}} : tensor<1x6x8x8xf32>, tensor<6x3x3xf32>) outs(%{{.*}} : tensor<1x6x6x6xf32>)
+func.func @depthwise(%x: tensor<1x6x8x8xf32>, %w: tensor<6x1x3x3xf32>) -> tensor<1x6x6x6xf32> {
+  %0 = "onnx.Conv"(%x, %w) {group = 6 : i64} : (tensor<1x6x8x8xf32>, tensor<6x1x3x3xf32>) -> tensor<1x6x6x6xf32>
+  return %0 : tensor<1x6x6x6xf32>
 }

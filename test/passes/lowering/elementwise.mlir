@@ -82,3 +82,13 @@ func.func @pow(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "onnx.Pow"(%x, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Elements that only some of are known at compile time are computed like any others.
+// CHECK-LABEL: func.func @div_partly_known
+// CHECK: linalg.generic
+func.func @div_partly_known() -> tensor<2xi32> {
+  %x = onnx.Constant dense<[1, 8]> : tensor<2xi32>
+  %y = onnx.Constant dense<[0, 2]> : tensor<2xi32>
+  %0 = "onnx.Div"(%x, %y) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+}

@@ -70,3 +70,25 @@ func.func @reshape(%x: tensor<?x4xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
   %0 = "onnx.Reshape"(%x, %s) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// Repeats of open length: as many as the input has axes, which a run checks before it reads them.
+// CHECK-LABEL: func.func @tile_open_length
+// CHECK: %[[LENGTH:.*]] = tensor.dim %{{.*}}, %c0
+// CHECK: %[[FITS:.*]] = arith.cmpi eq, %[[LENGTH]], %c2
+// CHECK: kernel.check %[[FITS]], "repeats must have 2 elements
+// CHECK: tensor.extract
+func.func @tile_open_length(%x: tensor<2x?xf32>, %r: tensor<?xi64>) -> tensor<?x?xf32> {
+  %0 = "onnx.Tile"(%x, %r) : (tensor<2x?xf32>, tensor<?xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @split_open_length
+// CHECK: kernel.check %{{.*}}, "split must have 2 elements, one per output"
+func.func @split_open_length(%x: tensor<?xf32>, %s: tensor<?xi64>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %0:2 = "onnx.Split"(%x, %s) {axis = 0 : i64} : (tensor<?xf32>, tensor<?xi64>) -> (tensor<?xf32>, tensor<?xf32>)
+  return %0#0, %0#1 : tensor<?xf32>, tensor<?xf32>
+}

@@ -3,6 +3,7 @@
 The wire format by hand, so that broken models can be written too.
 """
 
+import struct
 import sys
 
 
@@ -126,6 +127,10 @@ MODELS = {
         tensor("u", 1, [2, 3], external={"location": "u.bin", "offset": "18446744073709551608"})]),
     "default": simple(node("Add", "x w", "y"), inputs=[value("x"), value("w", 1, (3,))],
                       initializers=[tensor("w", 1, [3], bytes(12))]),
+    "default_value": simple(node("Add", "x w", "y"), inputs=[value("x"), value("w", 1, ("K",))],
+                            initializers=[tensor("w", 1, [3], struct.pack("<3f", 1, 2, 3))]),
+    "default_other": simple(node("Add", "x w", "y"), inputs=[value("x"), value("w", 1, (3,))],
+                            initializers=[tensor("w", 1, [4], bytes(16))]),
     "default_old": simple(node("Add", "x w", "y"), inputs=[value("x"), value("w", 1, (3,))], ir=3,
                           initializers=[tensor("w", 1, [3], bytes(12))]),
     "no_opset": field(1, 8) + field(7, graph([node("Relu", "x", "y")], [value("x")], [value("y")])),

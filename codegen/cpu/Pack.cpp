@@ -1,0 +1,207 @@
+//===- Pack.cpp - matrices into panels at run time ------------------------===//
+//
+// One tile is one panel: k rows of `lanes` columns. Where the source is contiguous along its columns, rows are copied
+// by vectors; where it is contiguous along k, square blocks are transposed in registers; anything else goes element by
+// element.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/cpu/Emitters.h"
+
+using namespace mlir;
+using namespace optc;
+using namespace optc::cpu;
+
+namespace {
+
+/// A flattened list of the source's dimensions.
+struct Axis {
+  SmallVector<Value> sizes, strides;
+  bool flat = true; ///< its positions are evenly spaced
+  Value extent;
+};
+
+class PackEmitter {
+public:
+  PackEmitter(KernelBody &body, kernel::PackOp op)
+      : body(body), b(body.b), index(body.index), op(op), source(body.flat(op.getSource())),
+        dest(body.destination(op.getResult())), lanes(kernel::PackBlocks::get(body.strategy).lanes),
+        width(op.getPacking().getLanes()) {
+    Type elem = cast<MemRefType>(source.getType()).getElementType();
+    vectorType = VectorType::get({lanes}, elem);
+  }
+  void run();
+
+private:
+  Axis axisOf(ArrayRef<int64_t> dims);
+  Value offset(const Axis &axis, Value at);
+  void emitPanel(Value from, Value to, Value column);
+  void copyRows(Value from, Value to, Value column, Value columns);
+  void transposeBlocks(Value from, Value to, Value column);
+  void copyElements(Value from, Value to, Value column, Value kBegin);
+  void loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> emit);
+
+  KernelBody &body;
+  ImplicitLocOpBuilder &b;
+  IndexEmitter index;
+  kernel::PackOp op;
+  Value source, dest;
+  int64_t lanes, width;
+  VectorType vectorType;
+  Axis n, k;
+};
+
+} // namespace
+
+void PackEmitter::loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> emit) {
+  auto loop = scf::ForOp::create(b, begin, end, index.c(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  emit(loop.getInductionVar());
+}
+
+Axis PackEmitter::axisOf(ArrayRef<int64_t> dims) {
+  Axis axis;
+  axis.extent = index.c(1);
+  auto rank = cast<RankedTensorType>(op.getSource().getType()).getRank();
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    Value stride = index.c(1);
+    for (int64_t inner = dim + 1; inner < rank; ++inner)
+      stride = index.mul(stride, body.dim(op.getSource(), inner));
+    axis.sizes.push_back(body.dim(op.getSource(), dim));
+    axis.strides.push_back(stride);
+    axis.extent = index.mul(axis.extent, axis.sizes.back());
+    axis.flat &= i == 0 || dims[i - 1] + 1 == dim;
+  }
+  if (dims.empty())
+    axis.strides.push_back(index.c(1));
+  return axis;
+}
+
+Value PackEmitter::offset(const Axis &axis, Value at) {
+  if (axis.flat)
+    return index.mul(at, axis.strides.back());
+  Value sum = index.c(0), rest = at;
+  for (size_t i = axis.sizes.size(); i-- > 0;) {
+    Value position = i == 0 ? rest : index.rem(rest, axis.sizes[i]);
+    rest = i == 0 ? rest : index.div(rest, axis.sizes[i]);
+    sum = index.add(sum, index.mul(position, axis.strides[i]));
+  }
+  return sum;
+}
+
+void PackEmitter::copyElements(Value from, Value to, Value column, Value kBegin) {
+  Value last = index.sub(n.extent, index.c(1));
+  loop(kBegin, k.extent, 1, [&](Value row) {
+    loop(index.c(0), index.c(width), 1, [&](Value lane) {
+      Value at = index.add(from, index.add(offset(n, index.min(index.add(column, lane), last)), offset(k, row)));
+      Value element = memref::LoadOp::create(b, source, at);
+      memref::StoreOp::create(b, element, dest, index.add(to, index.add(index.mul(row, index.c(width)), lane)));
+    });
+  });
+}
+
+void PackEmitter::copyRows(Value from, Value to, Value column, Value columns) {
+  Value full = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, columns, index.c(width));
+  auto rows = [&](bool masked) {
+    SmallVector<Value> masks;
+    for (int64_t v = 0; v < width; v += lanes)
+      masks.push_back(masked ? vector::CreateMaskOp::create(b, VectorType::get({lanes}, b.getI1Type()),
+                                                            index.sub(columns, index.c(v)))
+                                   .getResult()
+                             : Value());
+    loop(index.c(0), k.extent, 1, [&](Value row) {
+      Value at = index.add(from, index.add(offset(n, column), offset(k, row)));
+      Value store = index.add(to, index.mul(row, index.c(width)));
+      for (auto [i, mask] : llvm::enumerate(masks)) {
+        Value next = index.add(at, index.c(i * lanes));
+        Value v = mask ? vector::MaskedLoadOp::create(b, vectorType, source, next, mask,
+                                                      arith::ConstantOp::create(b, b.getZeroAttr(vectorType)))
+                             .getResult()
+                       : vector::LoadOp::create(b, vectorType, source, next).getResult();
+        vector::StoreOp::create(b, v, dest, index.add(store, index.c(i * lanes)));
+      }
+    });
+  };
+  auto branch = scf::IfOp::create(b, full, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  rows(false);
+  b.setInsertionPointToStart(branch.elseBlock());
+  rows(true);
+}
+
+/// `lanes` columns of `lanes` steps of k at a time. A round interleaves row i with row i + lanes/2; the bits of an
+/// element's row and column rotate by one, so log2(lanes) rounds transpose.
+void PackEmitter::transposeBlocks(Value from, Value to, Value column) {
+  Value last = index.sub(n.extent, index.c(1));
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < lanes; ++i) {
+    low.push_back(i / 2 + (i % 2) * lanes);
+    high.push_back(low.back() + lanes / 2);
+  }
+  Value whole = index.mul(index.div(k.extent, index.c(lanes)), index.c(lanes));
+  for (int64_t v = 0; v < width; v += lanes) {
+    SmallVector<Value> starts; // behind the last column: the last one again
+    for (int64_t i = 0; i < lanes; ++i)
+      starts.push_back(index.add(from, offset(n, index.min(index.add(column, index.c(v + i)), last))));
+    loop(index.c(0), whole, lanes, [&](Value row) {
+      SmallVector<Value> block;
+      for (Value start : starts)
+        block.push_back(vector::LoadOp::create(b, vectorType, source, index.add(start, row)));
+      for (int64_t round = 1; round < lanes; round *= 2) {
+        SmallVector<Value> next;
+        for (int64_t i = 0; i < lanes / 2; ++i)
+          for (const auto &mask : {low, high})
+            next.push_back(vector::ShuffleOp::create(b, block[i], block[i + lanes / 2], mask));
+        block = std::move(next);
+      }
+      for (int64_t i = 0; i < lanes; ++i)
+        vector::StoreOp::create(
+            b, block[i], dest,
+            index.add(to, index.add(index.mul(index.add(row, index.c(i)), index.c(width)), index.c(v))));
+    });
+  }
+  copyElements(from, to, column, whole);
+}
+
+void PackEmitter::emitPanel(Value from, Value to, Value column) {
+  auto isOne = [](Value v) { return getConstantIntValue(v) == 1; };
+  if (n.flat && isOne(n.strides.back()))
+    copyRows(from, to, column, index.sub(n.extent, column));
+  else if (k.flat && isOne(k.strides.back()))
+    transposeBlocks(from, to, column);
+  else
+    copyElements(from, to, column, index.c(0));
+}
+
+void PackEmitter::run() {
+  kernel::PackingAttr packing = op.getPacking();
+  n = axisOf(packing.getN());
+  k = axisOf(packing.getK());
+  Axis outer = axisOf(packing.getOuter());
+  body.forTiles([&](ArrayRef<KernelBody::TileRange> ranges) {
+    // One group per outer dimension, then the panels.
+    Value from = index.c(0), matrix = index.c(0);
+    for (auto [range, size, stride] : llvm::zip(ranges, outer.sizes, outer.strides)) {
+      from = index.add(from, index.mul(range.begin, stride));
+      matrix = index.add(index.mul(matrix, size), range.begin);
+    }
+    Value panel = ranges.back().begin, elements = index.mul(k.extent, index.c(width));
+    Value panels = index.div(index.add(n.extent, index.c(width - 1)), index.c(width));
+    Value to = index.mul(index.add(index.mul(matrix, panels), panel), elements);
+    emitPanel(from, to, index.mul(panel, index.c(width)));
+  });
+  body.finish();
+}
+
+LogicalResult optc::cpu::emitPack(KernelBody &body, const EmitOptions &) {
+  kernel::PackOp pack;
+  body.func.walk([&](kernel::PackOp op) { pack = op; });
+  if (!pack)
+    return body.func.emitError("kernel '") << body.func.getName() << "' has nothing to pack";
+  PackEmitter(body, pack).run();
+  return success();
+}

@@ -1,0 +1,77 @@
+// RUN: optc-opt %s -optc-configure="vector-bits=256 vector-registers=16" -optc-plan -optc-lower-kernels=opt-level=3 -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: optc-opt %s -optc-configure="vector-bits=256 vector-registers=16" -optc-plan -optc-lower-kernels=opt-level=2 -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=O2
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+
+// 18 rows are three register tiles of 6; 20 columns are a panel of two vectors and one vector with a mask. The epilogue is
+// on vectors. Contraction is for -O3 only.
+// CHECK-LABEL: func.func private @k0_p
+// CHECK: scf.for
+// CHECK: vector.load
+// CHECK: memref.load
+// CHECK: arith.mulf {{.*}} fastmath<contract> : vector<8xf32>
+// CHECK: arith.maximumf {{.*}} : vector<8xf32>
+// CHECK: vector.store
+// CHECK: vector.maskedstore
+// CHECK-NOT: linalg
+// O2-LABEL: func.func private @k0_p
+// O2-NOT: fastmath
+func.func @main(%x: tensor<18x64xf32>) -> tensor<18x20xf32> {
+  %w = arith.constant dense<1.0> : tensor<64x20xf32>
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "p" [] -> tensor<18x20xf32> {
+  ^bb0(%d: tensor<18x20xf32>):
+    %e = tensor.empty() : tensor<18x20xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<18x20xf32>) -> tensor<18x20xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<18x64xf32>, tensor<64x20xf32>) outs(%f : tensor<18x20xf32>) {
+    ^bb0(%u: f32, %v: f32, %acc: f32):
+      %m = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<18x20xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%p : tensor<18x20xf32>) outs(%d : tensor<18x20xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %m = arith.maximumf %u, %z : f32
+      linalg.yield %m : f32
+    } -> tensor<18x20xf32>
+    kernel.yield %r : tensor<18x20xf32>
+  }
+  return %0 : tensor<18x20xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Packing at run time transposes blocks in registers. An unknown number of rows takes one of several heights.
+// CHECK-LABEL: func.func private @k0_pack
+// CHECK: vector.shuffle
+// CHECK-LABEL: func.func private @k1_p
+// CHECK: scf.index_switch
+// CHECK: case 6
+// CHECK: case 1
+func.func @main(%x: tensor<?x64xf32>, %y: tensor<32x64xf32>) -> tensor<?x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %0 = kernel.dispatch "p" [%m] -> tensor<?x32xf32> {
+  ^bb0(%d: tensor<?x32xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<?x32xf32>) -> tensor<?x32xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %y : tensor<?x64xf32>, tensor<32x64xf32>) outs(%f : tensor<?x32xf32>) {
+    ^bb0(%u: f32, %v: f32, %acc: f32):
+      %t = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %t : f32
+      linalg.yield %s : f32
+    } -> tensor<?x32xf32>
+    kernel.yield %p : tensor<?x32xf32>
+  }
+  return %0 : tensor<?x32xf32>
+}

@@ -1,0 +1,61 @@
+// RUN: optc-opt %s -split-input-file -verify-diagnostics
+
+func.func @view(%x: tensor<2x3xf32>) {
+  // expected-error @below {{cannot change the number of elements}}
+  %0 = kernel.view %x[] : tensor<2x3xf32> to tensor<7xf32>
+  return
+}
+
+// -----
+
+func.func @pack_dims(%x: tensor<2x3xf32>) {
+  // expected-error @below {{has a packing that does not name each dimension}}
+  %0 = kernel.pack %x <outer = [], n = [1], k = [], lanes = 16> : tensor<2x3xf32> to tensor<1x1x16xf32>
+  return
+}
+
+// -----
+
+func.func @pack_twice(%x: tensor<2x3xf32>) {
+  // expected-error @below {{has a packing that does not name each dimension}}
+  %0 = kernel.pack %x <outer = [], n = [1], k = [1], lanes = 16> : tensor<2x3xf32> to tensor<1x3x16xf32>
+  return
+}
+
+// -----
+
+func.func @pack_out_of_range(%x: tensor<2x3xf32>) {
+  // expected-error @below {{has a packing that does not name each dimension}}
+  %0 = kernel.pack %x <outer = [], n = [0], k = [2], lanes = 16> : tensor<2x3xf32> to tensor<1x3x16xf32>
+  return
+}
+
+// -----
+
+func.func @pack_shape(%x: tensor<2x3xf32>) {
+  // expected-error @below {{where the packing makes another shape}}
+  %0 = kernel.pack %x <outer = [], n = [1], k = [0], lanes = 16> : tensor<2x3xf32> to tensor<2x2x16xf32>
+  return
+}
+
+// -----
+
+func.func @strategy(%x: tensor<2x3xf32>) {
+  // expected-error @below {{needs one tile size per group}}
+  %0 = kernel.dispatch "x" [] strategy <family = "loops", groups = [1], tiles = [], blocks = [], scratch = 0, reason = ""> -> tensor<2x3xf32> {
+  ^bb0(%d: tensor<2x3xf32>):
+    kernel.yield %d : tensor<2x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @yield(%x: tensor<2x3xf32>) {
+  // expected-error @below {{must yield one value per result}}
+  %0 = kernel.dispatch "x" [] -> tensor<2x3xf32> {
+  ^bb0(%d: tensor<2x3xf32>):
+    kernel.yield
+  }
+  return
+}

@@ -1,0 +1,159 @@
+"""Models for the kernel families, each over shapes that do not divide the tiles: name -> function that makes (model, inputs)."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+CASES = {}
+
+
+def case(*rows):
+    """Registers one case per row of arguments, named after function and arguments."""
+
+    def register(make):
+        for row in rows:
+            args = "_".join(str(a).replace(" ", "") for a in row)
+            CASES[f"{make.__name__}_{args}"] = lambda make=make, row=row: make(*row)
+        return make
+
+    return register
+
+
+class Graph:
+    """Builds a model node by node. A size written as a string is symbolic; `sizes` says what it is in the run."""
+
+    def __init__(self, **sizes):
+        self.rng = np.random.default_rng(7)
+        self.sizes = sizes
+        self.nodes, self.initializers, self.inputs, self.outputs, self.feeds = [], [], [], [], {}
+
+    def values(self, shape):
+        return self.rng.standard_normal([self.sizes.get(d, d) for d in shape]).astype(np.float32)
+
+    def input(self, *shape):
+        name = f"x{len(self.inputs)}"
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self.feeds[name] = self.values(shape)
+        return name
+
+    def constant(self, *shape):
+        name = f"w{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(self.values(shape), name))
+        return name
+
+    def node(self, kind, *operands, **attributes):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
+        return name
+
+    def output(self, name):
+        out = f"y{len(self.outputs)}"
+        self.nodes.append(helper.make_node("Identity", [name], [out]))
+        self.outputs.append(helper.make_tensor_value_info(out, TensorProto.FLOAT, None))
+
+    def finish(self):
+        graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.initializers)
+        opset = helper.make_opsetid("", 18)
+        return helper.make_model(graph, opset_imports=[opset], ir_version=9), self.feeds
+
+
+# ---- products ----
+
+
+@case(
+    (1, 1, 1), (1, 100, 33), (2, 17, 40), (5, 7, 3), (6, 16, 8), (7, 33, 2), (11, 32, 64), (12, 48, 1), (13, 31, 7),
+    (17, 65, 128), (23, 8, 16), (49, 100, 30), (133, 33, 65), (145, 9, 70), ("m", 40, 24), ("m", 3, 5),
+)  # fmt: skip
+def product(m, n, k):
+    """A constant matrix with bias and activation; one without; a transposed one through Gemm."""
+    for size in [1, 7, 8, 12, 19, 150] if m == "m" else [0]:
+        g = Graph(m=size)
+        x = g.input(m, k)
+        g.output(g.node("Relu", g.node("Add", g.node("MatMul", x, g.constant(k, n)), g.constant(n))))
+        g.output(g.node("MatMul", x, g.constant(k, n)))
+        g.output(g.node("Gemm", x, g.constant(n, k), g.constant(1, n), transB=1, alpha=0.5, beta=2.0))
+        residual = g.input(m, n)
+        g.output(g.node("Tanh", g.node("Add", residual, g.node("MatMul", x, g.constant(k, n)))))
+        yield g.finish()
+
+
+@case(
+    (2, 17, 33, 8), (3, 1, 64, 100), (1, 128, 20, 40), (2, 13, 48, 17), ("b", "s", "t", 24), ("b", "s", 32, "d"),
+)  # fmt: skip
+def batched(b, s, t, d):
+    """Both operands of the run: as they are, with the second one transposed, broadcast over the batch, transposed heads."""
+    for run in ([dict(b=3, s=21, t=37, d=50), dict(b=1, s=1, t=1, d=1)] if b == "b" else [{}]):
+        g = Graph(**run)
+        q, key, v = g.input(b, s, d), g.input(b, t, d), g.input(b, d, t)
+        g.output(g.node("MatMul", q, v))
+        scores = g.node("MatMul", q, g.node("Transpose", key, perm=[0, 2, 1]))
+        g.output(g.node("Add", g.node("Mul", scores, g.constant(1)), g.input(b, 1, t)))
+        g.output(g.node("MatMul", g.node("Transpose", q, perm=[1, 0, 2]), g.input(d, t)))
+        yield g.finish()
+
+
+# ---- convolutions ----
+
+
+@case(
+    (1, 8, 16, 9, 7, 3, 1, 1, 1, 1), (2, 3, 20, 15, 16, 5, 2, 2, 1, 1), (1, 32, 33, 14, 14, 1, 1, 0, 1, 1),
+    (1, 16, 24, 13, 11, 1, 2, 0, 1, 1), (2, 12, 18, 10, 10, 3, 1, 2, 2, 3), (1, 33, 33, 12, 13, 3, 1, 1, 1, 33),
+    (1, 32, 64, 9, 9, 3, 2, 1, 1, 32), (1, 4, 5, 7, 7, 7, 1, 3, 1, 1), (1, 40, 40, 17, 19, 5, 2, 2, 1, 40),
+    ("n", 16, 17, 10, 9, 3, 1, 1, 1, 1), ("n", 24, 24, "h", "w", 3, 1, 1, 1, 24), ("n", 8, 12, "h", "w", 3, 2, 1, 1, 1),
+)  # fmt: skip
+def conv(n, c, f, h, w, kernel, stride, pad, dilation, group):
+    """With bias and activation, then a second one behind a residual sum, so that layouts have something to carry."""
+    for run in ([dict(n=1, h=11, w=12), dict(n=3, h=6, w=17)] if n == "n" else [{}]):
+        g = Graph(**run)
+        window = dict(kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4, dilations=[dilation] * 2)
+        x = g.input(n, c, h, w)
+        y = g.node("Conv", x, g.constant(f, c // group, kernel, kernel), g.constant(f), group=group, **window)
+        y = g.node("Clip", y, g.constant(), "")
+        z = g.node("Conv", y, g.constant(f, f, 1, 1))
+        z = g.node("Add", z, y)
+        g.output(g.node("Mul", z, g.node("Sigmoid", g.node("GlobalAveragePool", z))))
+        yield g.finish()
+
+
+@case((9, 5, 3, 1), (31, 16, 5, 2), ("l", 12, 3, 1))
+def conv1d(length, channels, kernel, dilation):
+    """One spatial axis, and a convolution of five dimensions."""
+    g = Graph(l=23)
+    x = g.input(2, channels, length)
+    y = g.node("Conv", x, g.constant(20, channels, kernel), pads=[kernel - 1] * 2, dilations=[dilation])
+    g.output(g.node("Elu", y))
+    g.output(g.node("Conv", g.input(1, 4, 5, 6, 7), g.constant(9, 4, 3, 2, 3), pads=[1] * 6))
+    yield g.finish()
+
+
+# ---- rows and windows ----
+
+
+@case((1, 1), (3, 7), (5, 17), (2, 333), (1, 4100), ("r", 40), ("r", "c"))
+def rows(r, c):
+    """Normalisations and reductions along the last axis, and along the one before it."""
+    for run in ([dict(r=1, c=5), dict(r=13, c=70)] if r == "r" else [{}]):
+        g = Graph(**run)
+        x = g.input(2, r, c)
+        g.output(g.node("Softmax", x, axis=-1))
+        g.output(g.node("LogSoftmax", g.node("Mul", x, g.constant(1)), axis=-1))
+        if c != "c":
+            y = g.node("Add", x, g.input(2, r, c))
+            g.output(g.node("LayerNormalization", y, g.constant(c), g.constant(c), axis=-1))
+            g.output(y)
+        g.output(g.node("ReduceMax", x, keepdims=1))
+        g.output(g.node("Softmax", x, axis=1))
+        yield g.finish()
+
+
+@case((1, 9, 9, 3, 1, 0), (17, 12, 13, 3, 2, 1), (40, 7, 8, 2, 2, 0), (33, 15, 11, 5, 3, 2), (16, "h", "w", 3, 2, 1))
+def pool(c, h, w, kernel, stride, pad):
+    """Pooling behind a convolution (channels last) and on its own."""
+    g = Graph(h=14, w=9)
+    x = g.input(1, c, h, w)
+    y = g.node("Conv", x, g.constant(c, c, 1, 1))
+    window = dict(kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4)
+    for v in (x, y):
+        g.output(g.node("MaxPool", v, **window))
+        g.output(g.node("AveragePool", v, count_include_pad=0, **window))
+        g.output(g.node("AveragePool", v, count_include_pad=1, **window))
+    yield g.finish()
