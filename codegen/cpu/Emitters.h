@@ -19,6 +19,8 @@ struct EmitOptions {
 mlir::LogicalResult emitLoops(mlir::func::FuncOp func, const EmitOptions &options);
 /// Products of matrices and convolutions with register tiles.
 mlir::LogicalResult emitGemm(KernelBody &body, const EmitOptions &options);
+/// Depthwise convolutions and pooling, vectors along the channels.
+mlir::LogicalResult emitWindow(KernelBody &body, const EmitOptions &options);
 /// A matrix into the panels that products read.
 mlir::LogicalResult emitPack(KernelBody &body, const EmitOptions &options);
 /// Reductions along rows and what is computed with them, row by row.

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "optc/codegen/cpu/Emitters.h"
+#include "optc/codegen/cpu/Epilogue.h"
 #include "optc/codegen/cpu/VectorBody.h"
 
 using namespace mlir;
@@ -27,16 +28,11 @@ using kernel::SizeExpr;
 
 namespace {
 
-/// An elementwise op behind the product and its operands in the product's loops.
-struct Epilogue {
-  linalg::GenericOp op;
-  SmallVector<NestOperand> operands;
-};
-
 class GemmEmitter {
 public:
   GemmEmitter(KernelBody &body, const EmitOptions &options)
-      : body(body), b(body.b), index(body.index), options(options), blocks(kernel::GemmBlocks::get(body.strategy)) {}
+      : body(body), b(body.b), index(body.index), options(options), blocks(kernel::GemmBlocks::get(body.strategy)),
+        epilogue(body) {}
 
   LogicalResult run();
 
@@ -65,17 +61,15 @@ private:
   Value outerOffset(const NestOperand &operand);
   Value rowOffset(const NestOperand &operand, Value row);
   Value columnOffset(const NestOperand &operand, Value column);
-  Value loadVector(Value buffer, Value offset, Value mask);
-  void storeVector(Value v, Value buffer, Value offset, Value mask);
 
   KernelBody &body;
   ImplicitLocOpBuilder &b;
   IndexEmitter index;
   const EmitOptions &options;
   kernel::GemmBlocks blocks;
+  EpilogueEmitter epilogue;
 
   kernel::Contraction c;
-  SmallVector<Epilogue> epilogues;
   kernel::PackedOp packed;
   VectorType vectorType;
   Value aBuffer, bBuffer;
@@ -104,30 +98,18 @@ private:
 
 LogicalResult GemmEmitter::analyze() {
   linalg::GenericOp root;
-  Value result;
-  for (linalg::LinalgOp op : body.ops()) {
-    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    if (!generic)
-      continue; // the fill that the product starts from
-    if (!root) {
-      std::string why;
-      FailureOr<kernel::Contraction> match = kernel::matchContraction(generic, &why);
-      if (failed(match))
-        return generic.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
-      c = std::move(*match);
-      root = generic;
-      result = generic.getResult(0);
-      continue;
-    }
-    std::string why;
-    FailureOr<SmallVector<NestOperand>> operands = kernel::matchEpilogue(c, generic, result, &why);
-    if (failed(operands))
-      return generic.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
-    epilogues.push_back({generic, std::move(*operands)});
-    result = generic.getResult(0);
-  }
+  for (linalg::LinalgOp op : body.ops())
+    if (!root)
+      root = dyn_cast<linalg::GenericOp>(op.getOperation());
   if (!root)
     return body.func.emitError("kernel '") << body.func.getName() << "' has no product for the gemm family";
+  std::string why;
+  FailureOr<kernel::Contraction> match = kernel::matchContraction(root, &why);
+  if (failed(match))
+    return root.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
+  c = std::move(*match);
+  if (failed(epilogue.collect(c.nest, c.n, /*indices=*/false)))
+    return failure();
   vectorType = VectorType::get({blocks.lanes}, cast<ShapedType>(root.getResult(0).getType()).getElementType());
   packed = c.operandB().tensor.getDefiningOp<kernel::PackedOp>();
   aBuffer = body.flat(c.operandA().tensor);
@@ -196,20 +178,6 @@ Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
   return c.n.empty() ? index.c(0) : index.mul(column, body.size(operand.strides[c.n.back()]));
 }
 
-Value GemmEmitter::loadVector(Value buffer, Value offset, Value mask) {
-  if (!mask)
-    return vector::LoadOp::create(b, vectorType, buffer, offset);
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vectorType));
-  return vector::MaskedLoadOp::create(b, vectorType, buffer, offset, mask, zero);
-}
-
-void GemmEmitter::storeVector(Value v, Value buffer, Value offset, Value mask) {
-  if (mask)
-    vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
-  else
-    vector::StoreOp::create(b, v, buffer, offset);
-}
-
 //===----------------------------------------------------------------------===//
 // The micro-kernel
 //===----------------------------------------------------------------------===//
@@ -219,7 +187,7 @@ SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, Value bOffset, Small
   SmallVector<Value> columns;
   for (int64_t v = 0; v < vectors; ++v) {
     Value at = index.add(index.add(panelBases[v], bOffset), index.c((v % blocks.vectors) * blocks.lanes));
-    columns.push_back(loadVector(bBuffer, at, packed ? Value() : current->masks[v]));
+    columns.push_back(loadLanes(b, vectorType, bBuffer, at, packed ? Value() : current->masks[v]));
   }
   auto flags = options.contract ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
   for (size_t r = 0; r < rowBases.size(); ++r) {
@@ -250,55 +218,18 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Value bOffset
 
 void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns) {
   for (auto [v, sum] : llvm::enumerate(acc)) {
-    Value value = sum, mask = columns.masks[v];
     Value column = index.add(columns.first, index.c(v * blocks.lanes));
-    auto storeTo = [&](Value tensor, const NestOperand &walk) {
-      if (Value buffer = body.destination(tensor))
-        storeVector(value, buffer,
-                    index.add(index.add(outerOffset(walk), rowOffset(walk, row)), columnOffset(walk, column)), mask);
-    };
-    storeTo(c.nest.op.getResult(0), c.nest.result());
-    for (Epilogue &epilogue : epilogues) {
-      SmallVector<Value> args;
-      for (auto [i, operand] : llvm::enumerate(epilogue.op->getOpOperands())) {
-        const NestOperand &walk = epilogue.operands[i];
-        if (!epilogue.op.isDpsInput(&operand) || !epilogue.op.payloadUsesValueFromOperand(&operand)) {
-          args.push_back(value); // not read
-          continue;
-        }
-        if (operand.get() == (&epilogue == epilogues.begin() ? Value(c.nest.op.getResult(0))
-                                                             : Value((&epilogue - 1)->op.getResult(0)))) {
-          args.push_back(value);
-          continue;
-        }
-        bool sameForRows = llvm::none_of(c.m, [&](unsigned loop) { return walk.moves(loop); });
-        Value &shared = sharedVectors[{&walk, static_cast<int64_t>(v)}];
-        if (sameForRows && shared) {
-          args.push_back(shared);
-          continue;
-        }
-        Value buffer = body.flat(operand.get());
-        Value offset = index.add(outerOffset(walk), rowOffset(walk, row));
-        bool moves = llvm::any_of(c.n, [&](unsigned loop) { return walk.moves(loop); });
-        Type elem = cast<MemRefType>(buffer.getType()).getElementType();
-        Value loaded;
-        if (!moves) {
-          loaded = memref::LoadOp::create(b, buffer, offset);
-        } else {
-          auto type = VectorType::get({blocks.lanes}, elem);
-          offset = index.add(offset, columnOffset(walk, column));
-          if (mask)
-            loaded = vector::MaskedLoadOp::create(b, type, buffer, offset, mask,
-                                                  arith::ConstantOp::create(b, b.getZeroAttr(type)));
-          else
-            loaded = vector::LoadOp::create(b, type, buffer, offset);
-        }
-        shared = loaded = spread(b, loaded, blocks.lanes);
-        args.push_back(loaded);
-      }
-      value = cloneOnVectors(b, *epilogue.op.getBody(), args, blocks.lanes, [](unsigned) { return Value(); })[0];
-      storeTo(epilogue.op.getResult(0), epilogue.operands.back());
-    }
+    EpilogueEmitter::Place place{
+        blocks.lanes, columns.masks[v],
+        [&](const NestOperand &walk) {
+          return index.add(index.add(outerOffset(walk), rowOffset(walk, row)), columnOffset(walk, column));
+        },
+        nullptr,
+        [&](const NestOperand &walk) -> Value * {
+          bool sameForRows = llvm::none_of(c.m, [&](unsigned loop) { return walk.moves(loop); });
+          return sameForRows ? &sharedVectors[{&walk, static_cast<int64_t>(v)}] : nullptr;
+        }};
+    epilogue.store(sum, place);
   }
 }
 
@@ -421,9 +352,7 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
     Value width = index.c(blocks.panelWidth()), rounded = index.add(allColumns, index.c(blocks.panelWidth() - 1));
     outerOffsets[&c.operandB()] = index.mul(offset, index.mul(index.div(rounded, width), panelStride));
   }
-  for (Epilogue &epilogue : epilogues)
-    for (const NestOperand &operand : epilogue.operands)
-      (void)outerOffset(operand);
+  epilogue.forOperands([&](const NestOperand &operand) { (void)outerOffset(operand); });
 
   int64_t width = blocks.columns(), vectors = blocks.vectors * blocks.panels;
   Value full = index.div(columnCount, index.c(width));

@@ -104,6 +104,8 @@ Value KernelBody::boundDim(Value tensor, unsigned dim) {
     return empty.getDynamicSizes()[position];
   if (auto view = tensor.getDefiningOp<kernel::ViewOp>())
     return view.getDims()[position];
+  if (auto padded = tensor.getDefiningOp<kernel::PaddedOp>())
+    return padded.getDims()[position];
   // A destination and its fill have one size.
   if (auto op = tensor.getDefiningOp<linalg::LinalgOp>())
     return boundDim(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dim);

@@ -26,6 +26,7 @@ struct Family {
 
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyGemm, cpu::emitGemm},
+    {kernel::kFamilyWindow, cpu::emitWindow},
     {kernel::kFamilyPack, cpu::emitPack},
     {kernel::kFamilyRows, cpu::emitRows},
 };

@@ -18,9 +18,7 @@ Value optc::cpu::spread(ImplicitLocOpBuilder &b, Value scalar, int64_t lanes) {
 }
 
 static Value mapped(ImplicitLocOpBuilder &b, const IRMapping &map, Value v, int64_t lanes) {
-  if (Value known = map.lookupOrNull(v))
-    return known;
-  return cpu::spread(b, v, lanes); // a scalar from outside
+  return cpu::spread(b, map.lookupOrDefault(v), lanes);
 }
 
 void optc::cpu::cloneOpOnVectors(ImplicitLocOpBuilder &b, Operation &op, IRMapping &map, int64_t lanes) {
@@ -40,14 +38,31 @@ void optc::cpu::cloneOpOnVectors(ImplicitLocOpBuilder &b, Operation &op, IRMappi
     map.map(from, to);
 }
 
+Value optc::cpu::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value buffer, Value offset, Value mask) {
+  if (!mask)
+    return vector::LoadOp::create(b, type, buffer, offset);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, buffer, offset, mask, zero);
+}
+
+void optc::cpu::storeLanes(ImplicitLocOpBuilder &b, Value v, Value buffer, Value offset, Value mask) {
+  if (mask)
+    vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
+  else
+    vector::StoreOp::create(b, v, buffer, offset);
+}
+
 SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &body, ValueRange args, int64_t lanes,
                                              llvm::function_ref<Value(unsigned)> indexOf) {
   IRMapping map;
   for (auto [from, to] : llvm::zip(body.getArguments(), args))
-    map.map(from, spread(b, to, lanes));
+    map.map(from, to);
+  auto isVector = [&](Value v) { return isa<VectorType>(map.lookupOrDefault(v).getType()); };
   for (Operation &op : body.without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(op))
-      map.map(index.getResult(), spread(b, indexOf(index.getDim()), lanes));
+      map.map(index.getResult(), indexOf(index.getDim()));
+    else if (llvm::none_of(op.getOperands(), isVector))
+      b.clone(op, map);
     else
       cloneOpOnVectors(b, op, map, lanes);
   }

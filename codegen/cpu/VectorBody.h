@@ -7,8 +7,9 @@
 
 namespace optc::cpu {
 
-/// Clones a body (kernel::isElementwiseBody, or with linalg.index) with one vector of `lanes` elements per argument
-/// (scalars are spread; with 0 lanes everything stays scalar). `indexOf` gives linalg.index of a loop as a vector of index. Returns the yielded vectors.
+/// Clones a body (kernel::isElementwiseBody, or with linalg.index) with a vector of `lanes` elements or a scalar, the
+/// same for all lanes, per argument; what depends on scalars only stays scalar. `indexOf` gives linalg.index of a loop.
+/// With 0 lanes everything is scalar. Returns the yielded vectors.
 llvm::SmallVector<mlir::Value> cloneOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Block &body, mlir::ValueRange args,
                                               int64_t lanes, llvm::function_ref<mlir::Value(unsigned loop)> indexOf);
 
@@ -21,6 +22,12 @@ mlir::Type vectorOf(mlir::Type element, int64_t lanes);
 
 /// `scalar` in all lanes; vectors stay, and so does everything when `lanes` is 0.
 mlir::Value spread(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar, int64_t lanes);
+
+/// Loads or stores consecutive elements; a null mask means all.
+mlir::Value loadLanes(mlir::ImplicitLocOpBuilder &b, mlir::VectorType type, mlir::Value buffer, mlir::Value offset,
+                      mlir::Value mask = nullptr);
+void storeLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value v, mlir::Value buffer, mlir::Value offset,
+                mlir::Value mask = nullptr);
 
 } // namespace optc::cpu
 #endif

@@ -175,6 +175,20 @@ LogicalResult PackedOp::verify() {
   return verifyPacking(*this, getResult().getType(), getPanels().getType(), getPacking());
 }
 
+LogicalResult PaddedOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType()), result = cast<RankedTensorType>(getResult().getType());
+  if (source.getRank() != result.getRank() || source.getElementType() != result.getElementType())
+    return emitOpError("cannot change the rank or the element type");
+  if (getFill().getType() != result.getElementType())
+    return emitOpError("has a fill of another type than its elements");
+  if (static_cast<int64_t>(getLow().size()) != source.getRank() || getSizes().size() != getLow().size())
+    return emitOpError("needs a low border and a size for each of ") << source.getRank() << " dimensions";
+  if (result.getNumDynamicDims() != static_cast<int64_t>(getDims().size()))
+    return emitOpError("has ") << getDims().size() << " dims for " << result.getNumDynamicDims()
+                               << " dynamic dimensions";
+  return success();
+}
+
 RankedTensorType optc::kernel::packedType(RankedTensorType source, PackingAttr packing) {
   FailureOr<SmallVector<int64_t>> shape = packedShape(source, packing);
   return failed(shape) ? RankedTensorType() : RankedTensorType::get(*shape, source.getElementType());

@@ -188,6 +188,29 @@ def PackedOp : KernelOp<"packed", [Pure]> {
   let hasVerifier = 1;
 }
 
+def PaddedOp : KernelOp<"padded", [Pure, AttrSizedOperandSegments]> {
+  let summary = "inside a dispatch: a tensor with a border that memory does not hold";
+  let description = [{
+    The element at position p of the result is the source's at p - low where
+    0 <= p - low < size holds in every dimension, and `fill` elsewhere. Like
+    `kernel.packed`, it lets the structured op that reads it stay as it was: an
+    emitter that knows borders reads the source, and nothing else may read the
+    result. `dims` are the sizes of the result's dynamic dimensions.
+
+    ```mlir
+    %p = kernel.padded %x low [%c0, %c1, %c1, %c0] sizes [%c1, %h, %w, %c8] fill %zero dims [%ph, %pw]
+      : f32, tensor<1x?x?x8xf32> to tensor<1x?x?x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$low, Variadic<Index>:$sizes, AnyType:$fill, Variadic<Index>:$dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `low` `[` $low `]` `sizes` `[` $sizes `]` `fill` $fill `dims` `[` $dims `]` attr-dict
+    `:` type($fill) `,` type($source) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def CheckOp : KernelOp<"check", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "ends the run with a message when the condition is false";
   let arguments = (ins I1:$condition, StrAttr:$message);

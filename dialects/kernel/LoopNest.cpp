@@ -270,60 +270,67 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
   return c;
 }
 
-bool optc::kernel::isElementwiseBody(Block &body) {
-  return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    return isa<arith::ConstantOp>(op) ||
+//===----------------------------------------------------------------------===//
+// Consumers and constants
+//===----------------------------------------------------------------------===//
+
+bool optc::kernel::isElementwiseBody(Block &body, bool indices) {
+  return llvm::all_of(body.without_terminator(), [&](Operation &op) {
+    return isa<arith::ConstantOp>(op) || (indices && isa<linalg::IndexOp>(op)) ||
            (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && OpTrait::hasElementwiseMappableTraits(&op));
   });
 }
 
-FailureOr<SmallVector<NestOperand>> optc::kernel::matchEpilogue(const Contraction &c, linalg::GenericOp epilogue,
-                                                                Value result, std::string *why) {
+FailureOr<Epilogue> optc::kernel::matchEpilogue(const LoopNest &nest, ArrayRef<unsigned> columns, linalg::GenericOp op,
+                                                Value result, bool indices, std::string *why) {
   auto refuse = [&](StringRef reason) {
     if (why)
       *why = reason.str();
     return failure();
   };
-  auto outMap = c.nest.op.getIndexingMapsArray().back();
-  if (epilogue.getNumReductionLoops() != 0 || epilogue.getNumLoops() != outMap.getNumResults())
+  auto outMap = nest.op.getIndexingMapsArray().back();
+  if (op.getNumReductionLoops() != 0 || op.getNumLoops() != outMap.getNumResults())
     return refuse("has other loops than the result");
-  if (!isElementwiseBody(*epilogue.getBody()))
+  if (!isElementwiseBody(*op.getBody(), indices))
     return refuse("does more than arithmetic on its elements");
   OpOperand *read = nullptr;
-  for (OpOperand *input : epilogue.getDpsInputOperands())
+  for (OpOperand *input : op.getDpsInputOperands())
     if (input->get() == result)
       read = input;
   if (!read)
     return refuse("does not read the result");
-  AffineMap readMap = epilogue.getMatchingIndexingMap(read);
+  AffineMap readMap = op.getMatchingIndexingMap(read);
   if (!readMap.isPermutation())
     return refuse("does not read the result element by element");
-  SmallVector<unsigned> loopOf(epilogue.getNumLoops());
+  Epilogue epilogue;
+  epilogue.op = op;
+  epilogue.loopOf.resize(op.getNumLoops());
   for (auto [i, expr] : llvm::enumerate(readMap.getResults()))
-    loopOf[cast<AffineDimExpr>(expr).getPosition()] = cast<AffineDimExpr>(outMap.getResult(i)).getPosition();
-  SmallVector<NestOperand> operands;
-  for (OpOperand &operand : epilogue->getOpOperands()) {
-    AffineMap map = epilogue.getMatchingIndexingMap(&operand);
-    bool isInput = epilogue.isDpsInput(&operand);
+    epilogue.loopOf[cast<AffineDimExpr>(expr).getPosition()] = cast<AffineDimExpr>(outMap.getResult(i)).getPosition();
+  for (auto index : op.getBody()->getOps<linalg::IndexOp>())
+    if (llvm::is_contained(columns, epilogue.loopOf[index.getDim()]))
+      return refuse("asks for the position along the columns");
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    bool isInput = op.isDpsInput(&operand);
     if ((!isInput || operand.get() == result) && map != readMap)
       return refuse("moves elements");
-    FailureOr<NestOperand> access = c.nest.access(operand.get(), map, loopOf);
+    FailureOr<NestOperand> access = nest.access(operand.get(), map, epilogue.loopOf);
     if (failed(access))
       return refuse("an access is not a sum of loops");
-    bool stays = llvm::none_of(c.n, [&](unsigned loop) { return access->moves(loop) && !c.nest.sizes[loop].is(1); });
-    bool runs = !c.n.empty() && c.nest.isFlat(*access, c.n) && access->strides[c.n.back()].is(1);
+    bool stays = llvm::none_of(columns, [&](unsigned loop) { return access->moves(loop) && !nest.sizes[loop].is(1); });
+    bool runs = !columns.empty() && nest.isFlat(*access, columns) && access->strides[columns.back()].is(1);
     if (!stays && !runs)
       return refuse("an operand is neither constant nor contiguous along the columns");
-    operands.push_back(std::move(*access));
+    epilogue.operands.push_back(std::move(*access));
   }
-  return operands;
+  return epilogue;
 }
 
-FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const Contraction &c, const NestOperand &operand,
+FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const LoopNest &nest, const NestOperand &operand,
                                                           ArrayRef<unsigned> loops) {
-  auto operands = c.nest.op->getOpOperands();
-  unsigned number = &operand - c.nest.operands.begin();
-  AffineMap map = c.nest.op.getMatchingIndexingMap(&operands[number]);
+  unsigned number = &operand - nest.operands.begin();
+  AffineMap map = nest.op.getMatchingIndexingMap(&nest.op->getOpOperand(number));
   SmallVector<int64_t> dims;
   for (unsigned loop : loops) {
     if (!operand.moves(loop))
@@ -350,5 +357,5 @@ bool optc::kernel::hasContiguousColumns(const Contraction &c) {
 
 bool optc::kernel::isPackable(const Contraction &c) {
   return llvm::all_of(ArrayRef<ArrayRef<unsigned>>{c.outer, c.n, c.k},
-                      [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c, c.operandB(), loops)); });
+                      [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c.nest, c.operandB(), loops)); });
 }

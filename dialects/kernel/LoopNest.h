@@ -88,18 +88,26 @@ bool hasContiguousColumns(const Contraction &c);
 bool isPackable(const Contraction &c);
 
 /// Whether every op of a body works element by element on vectors, too: arith, math and constants; nothing that reads
-/// memory or asks where it is.
-bool isElementwiseBody(mlir::Block &body);
+/// memory. `indices`: it may ask where it is.
+bool isElementwiseBody(mlir::Block &body, bool indices = false);
 
-/// How an elementwise consumer of a contraction's result walks: its operands in the loops of the contraction. Fails
-/// when it does not read the result at the very element that it writes, or an operand neither stays nor moves by one
-/// element along n (vectors could not read it).
-mlir::FailureOr<llvm::SmallVector<NestOperand>> matchEpilogue(const Contraction &c, mlir::linalg::GenericOp epilogue,
-                                                              mlir::Value result, std::string *why = nullptr);
+/// An elementwise op behind a nest.
+struct Epilogue {
+  mlir::linalg::GenericOp op;
+  llvm::SmallVector<NestOperand> operands; ///< in the loops of the nest
+  llvm::SmallVector<unsigned> loopOf;      ///< the nest's loop for each loop of the op
+};
 
-/// The dimension of b's tensor that each loop walks, for packing; fails when a dimension is walked by no loop or by
-/// more than one.
-mlir::FailureOr<llvm::SmallVector<int64_t>> dimsOfLoops(const Contraction &c, const NestOperand &operand,
+/// How an elementwise consumer of a nest's result walks. Fails when it does not read the result at the very element
+/// that it writes, or an operand neither stays nor moves by one element along the loops `columns` (vectors could not
+/// read it). `indices`: its body may ask where it is, except along the columns.
+mlir::FailureOr<Epilogue> matchEpilogue(const LoopNest &nest, llvm::ArrayRef<unsigned> columns,
+                                        mlir::linalg::GenericOp op, mlir::Value result, bool indices,
+                                        std::string *why = nullptr);
+
+/// The dimension of an operand's tensor that each loop walks, for packing; fails when a dimension is walked by no loop
+/// or by more than one.
+mlir::FailureOr<llvm::SmallVector<int64_t>> dimsOfLoops(const LoopNest &nest, const NestOperand &operand,
                                                         llvm::ArrayRef<unsigned> loops);
 
 } // namespace optc::kernel

@@ -29,3 +29,8 @@ llvm::SmallVector<int64_t> GemmBlocks::heights() const {
       all.push_back(h);
   return all;
 }
+
+WindowBlocks WindowBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
+}

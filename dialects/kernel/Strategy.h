@@ -6,8 +6,8 @@
 namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
-inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyPack = "pack",
-                                     kFamilyRows = "rows";
+inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
+                                     kFamilyPack = "pack", kFamilyRows = "rows";
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
@@ -32,6 +32,17 @@ struct GemmBlocks {
   static int64_t costOfHeight(int64_t height) { return height + 1; }
   static GemmBlocks get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels}; }
+};
+
+/// Sizes of the window family's inner code, `blocks` of its strategy.
+struct WindowBlocks {
+  int64_t lanes;         ///< elements of a vector
+  int64_t vectors;       ///< at once along the lanes; no more than the result has
+  int64_t rows, columns; ///< positions of the result that are computed at once
+  int64_t looped;        ///< the first so many axes of the window are loops, the others are unrolled
+
+  static WindowBlocks get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {lanes, vectors, rows, columns, looped}; }
 };
 
 /// Size of the pack family's inner code: elements of a vector register.

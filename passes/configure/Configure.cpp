@@ -12,7 +12,36 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseRows};
+/// What a size that only a run knows is taken for.
+static constexpr int64_t kTypicalSize = 128;
+
+int64_t configure::typical(const kernel::SizeExpr &size) {
+  int64_t product = std::max<int64_t>(size.factor, 1);
+  for (size_t i = 0; i < size.runtime.size(); ++i)
+    product = std::min(product * kTypicalSize, kWhole);
+  return product;
+}
+
+linalg::GenericOp configure::reductionOf(kernel::DispatchOp dispatch) {
+  for (auto generic : dispatch.getBody().front().getOps<linalg::GenericOp>())
+    if (generic.getNumReductionLoops())
+      return generic;
+  return nullptr;
+}
+
+void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Value panels) {
+  Value source = operand.get();
+  if (!panels) {
+    OpBuilder before(operand.getOwner()->getParentOfType<kernel::DispatchOp>());
+    Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
+    panels = kernel::PackOp::create(before, source.getLoc(), type, source, packing);
+  }
+  OpBuilder inside(operand.getOwner());
+  operand.set(kernel::PackedOp::create(inside, source.getLoc(), source.getType(), panels, packing));
+}
+
+static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseWindow,
+                                                    configure::chooseRows};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
@@ -27,9 +56,16 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
   using ConfigureBase::ConfigureBase;
   void runOnOperation() override {
     configure::Machine machine{vectorBits, vectorRegisters, l2Bytes};
-    getOperation()->walk([&](kernel::DispatchOp dispatch) {
+    SmallVector<kernel::DispatchOp> dispatches;
+    getOperation()->walk([&](kernel::DispatchOp dispatch) { dispatches.push_back(dispatch); });
+    // Users before producers: a dispatch whose result its users read in another way goes.
+    for (kernel::DispatchOp dispatch : llvm::reverse(dispatches)) {
       if (dispatch.getStrategyAttr()) // made by the strategy of another one
-        return;
+        continue;
+      if (dispatch->use_empty()) {
+        dispatch->erase();
+        continue;
+      }
       kernel::StrategyAttr strategy;
       std::string declined;
       if (optLevel >= 1)
@@ -39,7 +75,7 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
       if (!strategy)
         strategy = configure::chooseLoops(dispatch, machine, declined);
       dispatch.setStrategyAttr(strategy);
-    });
+    }
   }
 };
 } // namespace

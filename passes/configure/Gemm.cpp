@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace optc;
+using configure::kWhole, configure::typical;
 using kernel::Contraction;
 using kernel::NestOperand;
 
@@ -20,17 +21,6 @@ static constexpr int64_t kManyTiles = 16;
 /// Rows of a that one set of the first-level cache (8 ways) holds beside b's panel. 128 x 768 x 3072 on Zen 4: 95 % of
 /// the FMA peak with 6 rows, 83 % with 12.
 static constexpr int64_t kPage = 4096, kRowsPerSet = 6;
-/// What a size that only a run knows is taken for.
-static constexpr int64_t kTypicalSize = 128;
-/// A tile size that nothing exceeds.
-static constexpr int64_t kWhole = int64_t(1) << 40;
-
-static int64_t typical(const kernel::SizeExpr &size) {
-  int64_t product = std::max<int64_t>(size.factor, 1);
-  for (size_t i = 0; i < size.runtime.size(); ++i)
-    product = std::min(product * kTypicalSize, kWhole);
-  return product;
-}
 
 static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const configure::Machine &machine) {
   kernel::GemmBlocks blocks;
@@ -71,8 +61,8 @@ static bool isConstant(Value tensor) { return tensor.getDefiningOp<arith::Consta
 /// The panels that b can be read in; null when its dimensions are not those of loops.
 static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   const NestOperand &b = c.operandB();
-  auto outer = kernel::dimsOfLoops(c, b, c.outer), n = kernel::dimsOfLoops(c, b, c.n),
-       k = kernel::dimsOfLoops(c, b, c.k);
+  auto outer = kernel::dimsOfLoops(c.nest, b, c.outer), n = kernel::dimsOfLoops(c.nest, b, c.n),
+       k = kernel::dimsOfLoops(c.nest, b, c.k);
   if (failed(outer) || failed(n) || failed(k))
     return {};
   Builder builder(c.nest.op.getContext());
@@ -81,8 +71,9 @@ static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
   return kernel::packedType(cast<RankedTensorType>(b.tensor.getType()), packing) ? packing : kernel::PackingAttr();
 }
 
-/// A dispatch that packs `source` at run time.
-static Value packAtRunTime(OpBuilder &builder, Value source, kernel::PackingAttr packing, int64_t lanes) {
+/// A dispatch before `user` that packs `source` at run time.
+static Value packAtRunTime(kernel::DispatchOp user, Value source, kernel::PackingAttr packing, int64_t lanes) {
+  OpBuilder builder(user);
   Location loc = source.getLoc();
   RankedTensorType from = cast<RankedTensorType>(source.getType()), type = kernel::packedType(from, packing);
   auto product = [&](ArrayRef<int64_t> dims) {
@@ -105,25 +96,10 @@ static Value packAtRunTime(OpBuilder &builder, Value source, kernel::PackingAttr
   SmallVector<int64_t> ones(numOuter + 1, 1);
   dispatch.setStrategyAttr(configure::makeStrategy(builder.getContext(), kernel::kFamilyPack, ones, ones, {lanes},
                                                    "panels for the product that reads them"));
-  OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&dispatch.getBody().front());
   Value panels = kernel::PackOp::create(builder, loc, type, source, packing);
   kernel::YieldOp::create(builder, loc, panels);
   return dispatch.getResult(0);
-}
-
-/// Reads b through panels that are packed outside of the dispatch.
-static void packOperand(kernel::DispatchOp dispatch, const Contraction &c, kernel::PackingAttr packing, int64_t lanes) {
-  OpBuilder builder(dispatch);
-  linalg::GenericOp root = c.nest.op;
-  Value source = c.operandB().tensor;
-  Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
-  Value panels = isConstant(source)
-                     ? kernel::PackOp::create(builder, source.getLoc(), type, source, packing).getResult()
-                     : packAtRunTime(builder, source, packing, lanes);
-  builder.setInsertionPoint(root);
-  Value packed = kernel::PackedOp::create(builder, source.getLoc(), source.getType(), panels, packing);
-  root->setOperand(c.b, packed);
 }
 
 /// Elements of a that a row of the product adds to what other rows read already: overlapping windows share most of
@@ -142,12 +118,7 @@ static int64_t elementsPerRow(const Contraction &c) {
 }
 
 kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined) {
-  linalg::GenericOp root;
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.getNumReductionLoops()) {
-      root = generic;
-      break;
-    }
+  linalg::GenericOp root = reductionOf(dispatch);
   if (!root)
     return {};
   std::string why;
@@ -163,7 +134,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   Value last = root.getResult(0);
   for (Operation &op : dispatch.getBody().front().without_terminator())
     if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
-      if (failed(kernel::matchEpilogue(c, generic, last, &why)))
+      if (failed(kernel::matchEpilogue(c.nest, c.n, generic, last, /*indices=*/false, &why)))
         return decline(why);
       last = generic.getResult(0);
     }
@@ -178,7 +149,8 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   if (!packing && !direct)
     return decline("the columns of the second operand are neither contiguous nor dimensions of their own");
   if (packing)
-    packOperand(dispatch, c, packing, blocks.lanes);
+    readPanels(root->getOpOperand(c.b), packing,
+               constant ? Value() : packAtRunTime(dispatch, b.tensor, packing, blocks.lanes));
 
   int64_t m = typical(c.nest.sizeOf(c.m)), n = typical(c.nest.sizeOf(c.n)), k = typical(c.nest.sizeOf(c.k));
   int64_t total = std::min(m * n, kWhole) * std::min(k, kWhole >> 10) * typical(c.nest.sizeOf(c.outer));

@@ -1,8 +1,8 @@
 //===- Strategies.h - the families' conditions and sizes --------*- C++ -*-===//
 #ifndef OPTC_PASSES_CONFIGURE_STRATEGIES_H
 #define OPTC_PASSES_CONFIGURE_STRATEGIES_H
-#include "optc/dialects/kernel/LoopNest.h"
 #include "optc/dialects/kernel/Strategy.h"
+#include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
 namespace optc::configure {
@@ -17,11 +17,21 @@ using ChooseFn = kernel::StrategyAttr (*)(kernel::DispatchOp dispatch, const Mac
 
 kernel::StrategyAttr chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseWindow(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef family, llvm::ArrayRef<int64_t> groups,
                                   llvm::ArrayRef<int64_t> tiles, llvm::ArrayRef<int64_t> blocks,
                                   llvm::StringRef reason);
+
+/// A tile size that nothing exceeds.
+inline constexpr int64_t kWhole = int64_t(1) << 40;
+/// A size, or what one that only a run knows is taken for.
+int64_t typical(const kernel::SizeExpr &size);
+/// The first op of a dispatch that reduces; null when none does.
+mlir::linalg::GenericOp reductionOf(kernel::DispatchOp dispatch);
+/// Reads an operand of an op in a dispatch through panels; without any, the operand is a constant that is packed.
+void readPanels(mlir::OpOperand &operand, kernel::PackingAttr packing, mlir::Value panels = nullptr);
 
 } // namespace optc::configure
 #endif

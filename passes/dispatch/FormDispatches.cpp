@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/dialects/kernel/Kernel.h"
-#include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/Window.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/dispatch/Groups.h"
@@ -122,9 +122,19 @@ static void formDispatch(const Group &group) {
     for (Value operand : op->getOperands())
       cloneViews(b, operand, inner);
     Operation *copy = b.clone(*op);
-    for (OpOperand &operand : copy->getOpOperands())
-      operand.set(cast<linalg::LinalgOp>(copy).isDpsInit(&operand) ? starts.lookup(operand.get())
-                                                                   : inner.lookupOrDefault(operand.get()));
+    for (OpOperand &operand : copy->getOpOperands()) {
+      if (cast<linalg::LinalgOp>(copy).isDpsInit(&operand)) {
+        operand.set(starts.lookup(operand.get()));
+        continue;
+      }
+      operand.set(inner.lookupOrDefault(operand.get()));
+      // A tensor without contents gives loops their sizes: it needs no memory outside.
+      if (auto empty = operand.get().getDefiningOp<tensor::EmptyOp>(); empty && empty->getBlock() != &body) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(copy);
+        operand.set(b.clone(*empty)->getResult(0));
+      }
+    }
     copy->removeAttr("optc.label");
     inner.map(op->getResults(), copy->getResults());
   }
@@ -176,7 +186,7 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
     DenseMap<Operation *, Group> products;
     for (linalg::LinalgOp root : roots) {
       auto generic = dyn_cast<linalg::GenericOp>(*root);
-      if (optLevel < 1 || !generic || taken.contains(root) || failed(kernel::matchContraction(generic)))
+      if (optLevel < 1 || !generic || taken.contains(root) || !dispatch::takesEpilogue(generic))
         continue;
       Group &group = products[root];
       group = {root};

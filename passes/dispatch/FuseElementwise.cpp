@@ -5,6 +5,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Rows.h"
+#include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -33,8 +34,9 @@ static bool isProfitable(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
     return false;
-  // A product stays one: what it does before multiplying would hide it from its emitter.
-  if (succeeded(optc::kernel::matchContraction(consumer)))
+  // A product stays one: what it does before multiplying would hide it from its emitter. A window would repeat it for
+  // every tap.
+  if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
     return false;
   bool cheap = optc::kernel::bodyCost(*producer.getBody()) <= kCheapBody;
   bool oneUser = llvm::hasSingleElement(producer->getUsers());

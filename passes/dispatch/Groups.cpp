@@ -4,10 +4,20 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Rows.h"
+#include "optc/dialects/kernel/Window.h"
 
 using namespace mlir;
 using namespace optc;
 using dispatch::Group;
+
+/// Whether the op makes its result from nothing, so that a temporary of the dispatch can stand for it.
+static bool startsFresh(linalg::GenericOp op) {
+  return llvm::all_of(op.getDpsInits(), [](Value init) {
+    if (auto fill = init.getDefiningOp<linalg::FillOp>())
+      init = fill.getDpsInits()[0];
+    return init.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  });
+}
 
 //===----------------------------------------------------------------------===//
 // Order
@@ -55,20 +65,38 @@ FailureOr<SmallVector<Operation *>> dispatch::opsToMove(ArrayRef<linalg::LinalgO
 // Products
 //===----------------------------------------------------------------------===//
 
+/// The loops of a product or a window, whose emitters compute consumers on their accumulators.
+struct EpilogueRoot {
+  kernel::LoopNest nest;
+  SmallVector<unsigned> columns; ///< loops that vectors run along
+  bool indices;                  ///< consumers may ask for their position
+};
+
+/// None for other ops, and for what those emitters cannot take: there, an inner result has no place.
+static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
+  if (auto product = kernel::matchContraction(op); succeeded(product)) {
+    if (kernel::hasContiguousColumns(*product) || kernel::isPackable(*product))
+      return EpilogueRoot{product->nest, product->n, /*indices=*/false};
+    return std::nullopt;
+  }
+  if (auto window = kernel::matchWindow(op); succeeded(window) && kernel::hasVectorWeights(*window))
+    return EpilogueRoot{window->nest, {window->lane}, /*indices=*/true};
+  return std::nullopt;
+}
+
+bool dispatch::takesEpilogue(linalg::GenericOp op) { return epilogueRootOf(op).has_value(); }
+
 void dispatch::growEpilogue(Group &group, const DenseSet<Operation *> &taken, DeclineFn decline) {
-  auto root = dyn_cast<linalg::GenericOp>(group.front().getOperation());
+  auto op = dyn_cast<linalg::GenericOp>(group.front().getOperation());
+  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op) : std::nullopt;
   if (!root)
     return;
-  FailureOr<kernel::Contraction> product = kernel::matchContraction(root);
-  // What the product's emitter cannot take has no place for an inner result.
-  if (failed(product) || !(kernel::hasContiguousColumns(*product) || kernel::isPackable(*product)))
-    return;
-  for (Operation *last = root; last->hasOneUse();) {
+  for (linalg::GenericOp last = op; last->hasOneUse();) {
     auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
-    if (!consumer || consumer->getBlock() != root->getBlock() || taken.contains(consumer))
+    if (!consumer || consumer->getBlock() != op->getBlock() || taken.contains(consumer) || !startsFresh(last))
       return;
     std::string why;
-    if (failed(kernel::matchEpilogue(*product, consumer, last->getResult(0), &why)))
+    if (failed(kernel::matchEpilogue(root->nest, root->columns, consumer, last->getResult(0), root->indices, &why)))
       return decline(consumer, why);
     group.push_back(cast<linalg::LinalgOp>(consumer.getOperation()));
     last = consumer;
@@ -83,15 +111,6 @@ void dispatch::growEpilogue(Group &group, const DenseSet<Operation *> &taken, De
 static constexpr int64_t kFewRows = 4, kLongRow = 64 << 10;
 /// Ops of a group: enough for any normalization with what surrounds it.
 static constexpr size_t kMostOps = 24;
-
-/// Whether the op makes its result from nothing, so that a temporary of the dispatch can stand for it.
-static bool startsFresh(linalg::GenericOp op) {
-  return llvm::all_of(op.getDpsInits(), [](Value init) {
-    if (auto fill = init.getDefiningOp<linalg::FillOp>())
-      init = fill.getDpsInits()[0];
-    return init.getDefiningOp<tensor::EmptyOp>() != nullptr;
-  });
-}
 
 /// Neighbours in the graph, producers first.
 static SetVector<Operation *> neighbours(const Group &group) {

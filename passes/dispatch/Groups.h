@@ -13,7 +13,9 @@ using DeclineFn = llvm::function_ref<void(mlir::Operation *op, llvm::StringRef r
 /// Adds to a group of one op what is to be computed with it. Ops in `taken` belong to other groups.
 using GrowFn = void (*)(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
 
-/// The elementwise ops that a product computes on its accumulators.
+/// Whether an op is a product or a window whose emitter computes elementwise consumers on its accumulators.
+bool takesEpilogue(mlir::linalg::GenericOp op);
+/// Those consumers; an op that reads two such roots goes with the first.
 void growEpilogue(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
 /// Ops before and after a reduction that share its rows (kernel::matchRows).
 void growRows(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);

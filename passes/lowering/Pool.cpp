@@ -1,7 +1,6 @@
 //===- Pool.cpp - MaxPool, AveragePool, LpPool, Global*Pool, MaxUnpool ----===//
 //
-// Windows of few taps are unrolled into one load per tap from the padded input, which vectorises along the output's
-// width; larger ones are loops over the window inside each element.
+// A window is a reduction over the padded input; one of very many taps is a loop inside each element.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
@@ -13,8 +12,8 @@ using namespace optc;
 
 using Iter = utils::IteratorType;
 
-/// Largest window that is unrolled.
-static constexpr int64_t kMaxUnrolledTaps = 27;
+/// Largest window that is a reduction: an operand of that size, which is never read, tells it.
+static constexpr int64_t kMaxTaps = 1 << 13;
 
 namespace {
 /// How the elements of a window become one value.
@@ -56,25 +55,31 @@ static FailureOr<PoolShape> poolShape(Operation *op, Lowering &l, Value x, Value
   return shape;
 }
 
-/// Folds every window with one load per tap; the padded input holds them all.
-static Value foldUnrolled(Lowering &l, StringRef label, const PoolShape &p, const Fold &fold) {
+/// Folds every window as a reduction over the padded input, which holds them all.
+static Value foldReduction(Lowering &l, StringRef label, const PoolShape &p, const Fold &fold) {
   const Window &w = p.window;
   Lowering::Input x = padded(l, w, p.x, fold.init);
-  int64_t taps = 1;
-  for (int64_t k : p.kernel)
-    taps *= k;
-  return l.generate(label, fold.accElem, p.out, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-    IndexMath m{b, loc};
-    Value acc = fold.init({b, loc, fold.accElem});
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      SmallVector<Value> source(at.begin(), at.end());
-      int64_t rest = tap;
-      for (size_t i = w.rank(); i-- > 0; rest /= p.kernel[i])
-        source[2 + i] = m.add(m.mul(at[2 + i], w.strides[i]), (rest % p.kernel[i]) * w.dilations[i]);
-      acc = fold.combine(b, loc, acc, l.load(b, loc, x.lowered, x.elem, source));
-    }
-    return acc;
-  });
+  // Nothing else tells how far the taps' loops go.
+  Type size = l.b.getI8Type();
+  SmallVector<Dim> taps = llvm::map_to_vector(p.kernel, [&](int64_t k) { return constDim(l, k); });
+  Lowering::Input window{l.empty(size, taps), size, taps};
+
+  MLIRContext *ctx = l.b.getContext();
+  unsigned parallel = 2 + w.rank(), loops = parallel + w.rank();
+  auto dim = [&](unsigned i) { return getAffineDimExpr(i, ctx); };
+  SmallVector<AffineExpr> xExprs = {dim(0), dim(1)}, windowExprs, outExprs = {dim(0), dim(1)};
+  for (unsigned i = 0; i < w.rank(); ++i) {
+    xExprs.push_back(dim(2 + i) * w.strides[i] + dim(parallel + i) * w.dilations[i]);
+    windowExprs.push_back(dim(parallel + i));
+    outExprs.push_back(dim(2 + i));
+  }
+  SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, xExprs, ctx), AffineMap::get(loops, 0, windowExprs, ctx),
+                                 AffineMap::get(loops, 0, outExprs, ctx)};
+  SmallVector<Iter> iterators(parallel, Iter::parallel);
+  iterators.resize(loops, Iter::reduction);
+  return l.contract(
+      label, {x, window}, maps, iterators, fold.accElem, p.out, fold.init({l.b, l.loc, fold.accElem}),
+      [&](OpBuilder &b, Location loc, ValueRange in, Value acc) { return fold.combine(b, loc, acc, in[0]); });
 }
 
 /// Calls `visit` for every tap of a window that lies in the input, carrying scalars.
@@ -105,9 +110,9 @@ overWindow(OpBuilder &b, Location loc, const Window &w, ArrayRef<int64_t> kernel
 static Value foldWindows(Lowering &l, StringRef label, const PoolShape &p, const Fold &fold) {
   int64_t taps = 1;
   for (int64_t k : p.kernel)
-    taps = std::min<int64_t>(taps * k, kMaxUnrolledTaps + 1);
-  if (taps <= kMaxUnrolledTaps)
-    return foldUnrolled(l, label, p, fold);
+    taps = std::min<int64_t>(taps * k, kMaxTaps + 1);
+  if (taps <= kMaxTaps)
+    return foldReduction(l, label, p, fold);
   SmallVector<Value> sizes = l.indices(p.window.in);
   return l.generate(label, fold.accElem, p.out, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
     return overWindow(b, loc, p.window, p.kernel, sizes, at, {fold.init({b, loc, fold.accElem})},
