@@ -249,6 +249,9 @@ LogicalResult Matcher::checkOperands(RowOp &op) {
 LogicalResult Matcher::addOp(linalg::GenericOp generic) {
   if (generic.getNumDpsInits() != 1)
     return refuse(why, "has several results");
+  for (OpOperand *input : generic.getDpsInputOperands())
+    if (!generic.payloadUsesValueFromOperand(input))
+      return refuse(why, "has an operand that only tells sizes");
   FailureOr<LoopNest> nest = loopNestOf(generic);
   if (failed(nest))
     return refuse(why, "an access is not a sum of loops");
