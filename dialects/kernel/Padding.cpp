@@ -60,7 +60,9 @@ private:
       return index && index.getDim() == d;
     };
     Value v = indices[d];
-    if (isLoop(v)) {
+    // The index of a dimension of one element is folded to 0.
+    bool isUnit = cast<RankedTensorType>(op.getResult(0).getType()).getDimSize(d) == 1;
+    if (isLoop(v) || (isUnit && isConstantIntValue(v, 0))) {
       padding.low[d] = b.getIndexAttr(0);
     } else if (auto sub = v.getDefiningOp<arith::SubIOp>(); sub && isLoop(sub.getLhs())) {
       padding.low[d] = outer(sub.getRhs());

@@ -59,3 +59,35 @@ func.func @yield(%x: tensor<2x3xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @padded_rank(%x: tensor<2x3xf32>, %i: index, %z: f32) {
+  // expected-error @below {{needs a low border and a size for each of 2 dimensions}}
+  %0 = kernel.padded %x low [%i] sizes [%i, %i] fill %z dims [] : f32, tensor<2x3xf32> to tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @padded_fill(%x: tensor<2x3xf32>, %i: index, %z: f64) {
+  // expected-error @below {{has a fill of another type than its elements}}
+  %0 = kernel.padded %x low [%i, %i] sizes [%i, %i] fill %z dims [] : f64, tensor<2x3xf32> to tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @padded_dims(%x: tensor<2x3xf32>, %i: index, %z: f32) {
+  // expected-error @below {{has 0 dims for 1 dynamic dimensions}}
+  %0 = kernel.padded %x low [%i, %i] sizes [%i, %i] fill %z dims [] : f32, tensor<2x3xf32> to tensor<?x3xf32>
+  return
+}
+
+// -----
+
+func.func @padded_type(%x: tensor<2x3xf32>, %i: index, %z: f32) {
+  // expected-error @below {{cannot change the rank or the element type}}
+  %0 = kernel.padded %x low [%i, %i] sizes [%i, %i] fill %z dims [] : f32, tensor<2x3xf32> to tensor<4x3x1xf32>
+  return
+}
