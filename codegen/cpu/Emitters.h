@@ -21,6 +21,8 @@ mlir::LogicalResult emitLoops(mlir::func::FuncOp func, const EmitOptions &option
 mlir::LogicalResult emitGemm(KernelBody &body, const EmitOptions &options);
 /// Reductions along rows and what is computed with them, row by row.
 mlir::LogicalResult emitRows(KernelBody &body, const EmitOptions &options);
+/// Reductions across rows: one sum per element of a vector.
+mlir::LogicalResult emitColumns(KernelBody &body, const EmitOptions &options);
 
 } // namespace optc::cpu
 #endif

@@ -27,6 +27,7 @@ struct Family {
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyGemm, cpu::emitGemm},
     {kernel::kFamilyRows, cpu::emitRows},
+    {kernel::kFamilyColumns, cpu::emitColumns},
 };
 
 static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &options) {

@@ -8,13 +8,17 @@
 namespace optc::cpu {
 
 /// Clones a body (kernel::isElementwiseBody, or with linalg.index) with one vector of `lanes` elements per argument
-/// (scalars are spread; with 0 lanes everything stays scalar). `indexOf` gives linalg.index of a loop as a vector of index. Returns the yielded vectors.
+/// (scalars are spread; with 0 lanes everything stays scalar). `indexOf` gives linalg.index of a loop as a vector of
+/// index. Returns the yielded vectors.
 llvm::SmallVector<mlir::Value> cloneOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Block &body, mlir::ValueRange args,
                                               int64_t lanes, llvm::function_ref<mlir::Value(unsigned loop)> indexOf);
 
 /// Clones one op of a body on vectors, or on scalars when `lanes` is 0. `map` holds what its operands became (values
 /// from outside are spread) and gets its results.
 void cloneOpOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op, mlir::IRMapping &map, int64_t lanes);
+
+/// Lets products of the ops be contracted with the additions behind them.
+void allowContraction(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 /// A vector of `lanes` elements, or the scalar type when `lanes` is 0.
 mlir::Type vectorOf(mlir::Type element, int64_t lanes);

@@ -17,11 +17,15 @@ using ChooseFn = kernel::StrategyAttr (*)(kernel::DispatchOp dispatch, const Mac
 
 kernel::StrategyAttr chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseColumns(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef family, llvm::ArrayRef<int64_t> groups,
                                   llvm::ArrayRef<int64_t> tiles, llvm::ArrayRef<int64_t> blocks,
                                   llvm::StringRef reason);
+
+/// Bits of the widest type that the ops compute with, which decides how many elements a vector holds.
+int64_t widestBits(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 } // namespace optc::configure
 #endif
