@@ -5,6 +5,9 @@
 using namespace mlir;
 using namespace optc::kernel;
 
+/// Vectors of fewer elements than this do not pay.
+static constexpr int64_t kLeastColumns = 4;
+
 namespace {
 class Matcher {
 public:
@@ -67,6 +70,8 @@ LogicalResult Matcher::splitResult(ColumnOp &op, ArrayRef<unsigned> loops) {
   }
   if (n == 0 || !fits(op, loops.take_back(n)))
     return refuse("an operand is neither contiguous nor constant along the last axis of the result");
+  if (!columnLoops && op.nest.sizeOf(loops.take_back(n)).valueOr(kLeastColumns) < kLeastColumns)
+    return refuse("the last axis of the result has few elements");
   op.outer.assign(loops.begin(), loops.end() - n);
   op.columns.assign(loops.end() - n, loops.end());
   if (group.ops.empty())

@@ -32,8 +32,8 @@ struct ColumnGroup {
 };
 
 /// Finds what vectors go along. Fails, with the reason in `why`, when there is no reduction among the ops, when results
-/// have different sizes, when an operand is neither contiguous nor constant along the columns, or when an op does more
-/// than arithmetic.
+/// have different sizes or a last axis of few elements, when an operand is neither contiguous nor constant along the
+/// columns, or when an op does more than arithmetic.
 mlir::FailureOr<ColumnGroup> matchColumns(llvm::ArrayRef<mlir::linalg::GenericOp> ops, std::string *why = nullptr);
 /// The same for a group that matched before: how many of the result's loops are columns, by op.
 mlir::FailureOr<ColumnGroup> bindColumns(llvm::ArrayRef<mlir::linalg::GenericOp> ops,

@@ -14,8 +14,6 @@ static constexpr int64_t kTileCost = 16 << 10;
 static constexpr int64_t kTypicalSize = 128;
 /// Vectors side by side, whose sums do not wait for each other.
 static constexpr int64_t kVectors = 4;
-/// Vectors of fewer elements than this do not pay.
-static constexpr int64_t kLeastColumns = 4;
 
 static int64_t typical(const kernel::SizeExpr &size) {
   int64_t product = std::max<int64_t>(size.factor, 1);
@@ -45,8 +43,6 @@ kernel::StrategyAttr configure::chooseColumns(kernel::DispatchOp dispatch, const
   FailureOr<ColumnGroup> group = kernel::matchColumns(ops, &why);
   if (failed(group))
     return decline(why);
-  if (group->numColumns.valueOr(kLeastColumns) < kLeastColumns)
-    return decline("the last axis of the result has few elements");
 
   kernel::ColumnBlocks blocks{std::max<int64_t>(machine.vectorBits / widestBits(ops), 1), kVectors, {}};
   int64_t cost = 0; // of one vector of the result

@@ -238,3 +238,33 @@ func.func @few(%x: tensor<1x100000xf32>) -> tensor<1xf32> {
   } -> tensor<1xf32>
   return %1 : tensor<1xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#col = affine_map<(d0, d1) -> (d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// Negative: three sums side by side do not fill a vector.
+// CHECK-LABEL: func.func @narrow
+// CHECK: kernel.dispatch "sum"
+// CHECK: kernel.dispatch "mean"
+func.func @narrow(%x: tensor<4x3xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 4.0 : f32
+  %r = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%r : tensor<3xf32>) -> tensor<3xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<4x3xf32>) outs(%f : tensor<3xf32>) attrs = {optc.label = "sum"} {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  %1 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%0 : tensor<3xf32>) outs(%r : tensor<3xf32>) attrs = {optc.label = "mean"} {
+  ^bb0(%a: f32, %c: f32):
+    %s = arith.divf %a, %n : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
