@@ -48,10 +48,20 @@ private:
     Value mask;               ///< null: all lanes
   };
 
+  /// What is known of a row while its code is made.
+  struct Row {
+    Value at, start;
+    SmallVector<Value> values; ///< of reductions and arithmetic on rows, by op
+    SmallVector<Value> stack;  ///< buffers by op, of rows that are kept
+    llvm::DenseMap<const RowOperand *, Value> offsets, scalars;
+  };
+
   LogicalResult analyze();
-  void emitRow(Value row);
+  void emitRows(Value first, int64_t count);
+  void prepareRow(Value at);
   void emitRowOps(unsigned point);
-  void emitPass(const RowPass &pass);
+  SmallVector<Value> startPass(const RowPass &pass);
+  void finishPass(const RowPass &pass, ArrayRef<Value> acc);
   SmallVector<Value> emitLevel(const RowPass &pass, SmallVector<Value> outer, SmallVector<Value> acc);
   SmallVector<Value> emitRun(const RowPass &pass, ArrayRef<Value> outer, SmallVector<Value> acc);
   void emitStep(const RowPass &pass, const Position &at, unsigned slot, MutableArrayRef<Value> acc);
@@ -78,16 +88,13 @@ private:
 
   RowGroup group;
   RowPlan plan;
-  int64_t lanes = 1, accumulators = 1;
+  int64_t lanes = 1, accumulators = 1, rowsAtOnce = 1;
   SmallVector<Value> results;    ///< buffer by op, null where there is none
-  SmallVector<Value> stack;      ///< the same, of rows that are kept
+  SmallVector<Row> rows;         ///< at once
   SmallVector<Value> levelSizes; ///< of the columns
   SmallVector<Value> levelSteps; ///< elements of a row from one step of a level to the next
   Value columns;
-  // Of the row being emitted.
-  Value row, rowStart;
-  SmallVector<Value> rowValues; ///< of reductions and arithmetic on rows, by op
-  llvm::DenseMap<const RowOperand *, Value> offsets, scalars;
+  Row *row = nullptr; ///< the one being emitted
 };
 } // namespace
 
@@ -109,21 +116,15 @@ LogicalResult RowEmitter::analyze() {
   group = std::move(*match);
   lanes = blocks->lanes;
   accumulators = blocks->accumulators;
+  rowsAtOnce = blocks->rows;
   for (const RowOp &op : group.ops) {
     results.push_back(body.destination(op.result()));
     for (const RowOperand &input : op.inputs)
       if (input.source < 0 && !body.flat(input.walk.tensor))
         return refuse("an operand has no buffer");
   }
-  // Products may be contracted with the additions behind them.
   if (options.contract)
-    for (RowOp &op : group.ops)
-      op.nest.op.getBody()->walk([&](Operation *inner) {
-        if (auto math = dyn_cast<arith::ArithFastMathInterface>(inner);
-            math && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner))
-          inner->setAttr(math.getFastMathAttrName(),
-                         arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract));
-      });
+    allowContraction(generics);
 
   for (const SizeExpr &level : group.levels)
     levelSizes.push_back(body.size(level));
@@ -137,14 +138,18 @@ LogicalResult RowEmitter::analyze() {
   group.numColumns = SizeExpr(1);
   for (const SizeExpr &level : group.levels)
     group.numColumns = group.numColumns * level;
-  plan = planPasses(group, [&](unsigned op) { return results[op] != nullptr; }, kStackBytes);
-  stack.resize(group.ops.size());
-  for (auto [i, place] : llvm::enumerate(plan.places))
-    if (place.kind == RowPlan::Place::Stack) {
-      auto type = MemRefType::get({group.numColumns.factor},
-                                  cast<ShapedType>(group.ops[i].result().getType()).getElementType());
-      stack[i] = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
+  plan = planPasses(group, [&](unsigned op) { return results[op] != nullptr; }, kStackBytes / rowsAtOnce);
+  rows.resize(rowsAtOnce);
+  for (Row &r : rows) {
+    r.stack.resize(group.ops.size());
+    for (auto [i, place] : llvm::enumerate(plan.places)) {
+      if (place.kind != RowPlan::Place::Stack)
+        continue;
+      Type elem = cast<ShapedType>(group.ops[i].result().getType()).getElementType();
+      r.stack[i] =
+          memref::AllocaOp::create(b, MemRefType::get({group.numColumns.factor}, elem), b.getI64IntegerAttr(64));
     }
+  }
   return success();
 }
 
@@ -157,8 +162,8 @@ Value RowEmitter::rowOffset(const RowOp &op, const RowOperand &input) {
   if (op.rows.empty())
     return index.c(0);
   if (op.nest.isFlat(input.walk, op.rows))
-    return index.mul(row, body.size(input.walk.strides[op.rows.back()]));
-  Value offset = index.c(0), rest = row;
+    return index.mul(row->at, body.size(input.walk.strides[op.rows.back()]));
+  Value offset = index.c(0), rest = row->at;
   for (unsigned loop : llvm::reverse(op.rows)) {
     bool outermost = loop == op.rows.front();
     Value size = body.size(op.nest.sizes[loop]);
@@ -204,8 +209,8 @@ void RowEmitter::storeVector(Value v, Value buffer, Value offset, Value mask) {
 
 std::pair<Value, Value> RowEmitter::placeOf(unsigned op, const Position &at) {
   if (plan.places[op].kind == RowPlan::Place::Stack)
-    return {stack[op], flatOffset(at)};
-  return {results[plan.places[op].result], index.add(rowStart, flatOffset(at))};
+    return {row->stack[op], flatOffset(at)};
+  return {results[plan.places[op].result], index.add(row->start, flatOffset(at))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,7 +229,10 @@ SmallVector<unsigned> RowEmitter::reductionsOf(const RowPass &pass) const {
 unsigned RowEmitter::slotsOf(const RowPass &pass) const {
   SmallVector<unsigned> reductions = reductionsOf(pass);
   bool sequential = llvm::any_of(reductions, [&](unsigned i) { return isSequential(group.ops[i]); });
-  return reductions.empty() || sequential ? 1 : accumulators;
+  if (reductions.empty() || sequential)
+    return 1;
+  // Short rows do not fill more.
+  return std::clamp<int64_t>(group.levels.back().valueOr(INT64_MAX) / lanes, 1, accumulators);
 }
 
 /// The accumulator after one more vector. Lanes outside of the mask keep what they have.
@@ -313,14 +321,14 @@ void RowEmitter::emitStep(const RowPass &pass, const Position &at, unsigned slot
     SmallVector<Value> args;
     for (const RowOperand &input : op.inputs) {
       if (input.source >= 0) {
-        args.push_back(group.ops[input.source].kind == Kind::Full ? values[input.source] : rowValues[input.source]);
+        args.push_back(group.ops[input.source].kind == Kind::Full ? values[input.source] : row->values[input.source]);
         continue;
       }
       if (!input.movesAlongColumns()) {
-        args.push_back(scalars[&input]);
+        args.push_back(row->scalars[&input]);
         continue;
       }
-      Value buffer = body.flat(input.walk.tensor), offset = index.add(offsets[&input], columnOffset(input, at));
+      Value buffer = body.flat(input.walk.tensor), offset = index.add(row->offsets[&input], columnOffset(input, at));
       args.push_back(input.isVector() ? loadVector(buffer, offset, at.mask)
                                       : Value(memref::LoadOp::create(b, buffer, offset)));
     }
@@ -402,21 +410,25 @@ SmallVector<Value> RowEmitter::emitLevel(const RowPass &pass, SmallVector<Value>
   return SmallVector<Value>(loop.getResults());
 }
 
-void RowEmitter::emitPass(const RowPass &pass) {
-  SmallVector<unsigned> reductions = reductionsOf(pass);
+/// The loops of a pass; the accumulators at their end.
+SmallVector<Value> RowEmitter::startPass(const RowPass &pass) {
   unsigned slots = slotsOf(pass);
   SmallVector<Value> acc;
-  for (unsigned i : reductions) {
+  for (unsigned i : reductionsOf(pass)) {
     const RowOp &op = group.ops[i];
     Value start = isSequential(op) ? op.combiner.start : spread(b, op.combiner.start, lanes);
     acc.append(slots, start);
   }
-  acc = emitLevel(pass, {}, std::move(acc));
-  for (auto [n, i] : llvm::enumerate(reductions)) {
+  return emitLevel(pass, {}, std::move(acc));
+}
+
+void RowEmitter::finishPass(const RowPass &pass, ArrayRef<Value> acc) {
+  unsigned slots = slotsOf(pass);
+  for (auto [n, i] : llvm::enumerate(reductionsOf(pass))) {
     const RowOp &op = group.ops[i];
-    rowValues[i] = isSequential(op) ? acc[n * slots] : reduceLanes(op, ArrayRef(acc).slice(n * slots, slots));
+    row->values[i] = isSequential(op) ? acc[n * slots] : reduceLanes(op, acc.slice(n * slots, slots));
     if (results[i])
-      memref::StoreOp::create(b, rowValues[i], results[i], row);
+      memref::StoreOp::create(b, row->values[i], results[i], row->at);
   }
 }
 
@@ -426,30 +438,43 @@ void RowEmitter::emitRowOps(unsigned point) {
     const RowOp &op = group.ops[i];
     SmallVector<Value> args;
     for (const RowOperand &input : op.inputs)
-      args.push_back(input.source >= 0 ? rowValues[input.source] : scalars[&input]);
-    rowValues[i] = cloneOnVectors(b, *op.nest.op.getBody(), args, /*lanes=*/0, [](unsigned) { return Value(); })[0];
+      args.push_back(input.source >= 0 ? row->values[input.source] : row->scalars[&input]);
+    row->values[i] = cloneOnVectors(b, *op.nest.op.getBody(), args, /*lanes=*/0, [](unsigned) { return Value(); })[0];
     if (results[i])
-      memref::StoreOp::create(b, rowValues[i], results[i], row);
+      memref::StoreOp::create(b, row->values[i], results[i], row->at);
   }
 }
 
-void RowEmitter::emitRow(Value at) {
-  row = at;
-  rowStart = index.mul(row, columns);
-  rowValues.assign(group.ops.size(), Value());
+void RowEmitter::prepareRow(Value at) {
+  row->at = at;
+  row->start = index.mul(at, columns);
+  row->values.assign(group.ops.size(), Value());
   for (const RowOp &op : group.ops)
     for (const RowOperand &input : op.inputs) {
       if (input.source >= 0)
         continue;
-      Value offset = offsets[&input] = rowOffset(op, input);
+      Value offset = row->offsets[&input] = rowOffset(op, input);
       if (!input.movesAlongColumns())
-        scalars[&input] = memref::LoadOp::create(b, body.flat(input.walk.tensor), offset);
+        row->scalars[&input] = memref::LoadOp::create(b, body.flat(input.walk.tensor), offset);
     }
+}
+
+/// Rows side by side: while the lanes of one are reduced, the next one's are on their way.
+void RowEmitter::emitRows(Value first, int64_t count) {
+  auto forRows = [&](llvm::function_ref<void(int64_t)> fn) {
+    for (int64_t r = 0; r < count; ++r) {
+      row = &rows[r];
+      fn(r);
+    }
+  };
+  forRows([&](int64_t r) { prepareRow(index.add(first, index.c(r))); });
   for (auto [k, pass] : llvm::enumerate(plan.passes)) {
-    emitRowOps(k);
-    emitPass(pass);
+    forRows([&, k = k](int64_t) { emitRowOps(k); });
+    SmallVector<SmallVector<Value>> acc(count);
+    forRows([&, &pass = pass](int64_t r) { acc[r] = startPass(pass); });
+    forRows([&, &pass = pass](int64_t r) { finishPass(pass, acc[r]); });
   }
-  emitRowOps(plan.passes.size());
+  forRows([&](int64_t) { emitRowOps(plan.passes.size()); });
 }
 
 LogicalResult RowEmitter::run() {
@@ -457,12 +482,21 @@ LogicalResult RowEmitter::run() {
     return failure();
   body.forTiles([&](ArrayRef<KernelBody::TileRange> ranges) {
     if (ranges.empty())
-      return emitRow(index.c(0));
+      return emitRows(index.c(0), 1);
     Value begin = ranges.front().begin, end = index.add(begin, ranges.front().count);
-    auto loop = scf::ForOp::create(b, begin, end, index.c(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    emitRow(loop.getInductionVar());
+    auto loopTo = [&](Value to, int64_t step) {
+      auto loop = scf::ForOp::create(b, begin, to, index.c(step));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      emitRows(loop.getInductionVar(), step);
+    };
+    if (rowsAtOnce > 1) {
+      Value step = index.c(rowsAtOnce), whole = index.mul(index.div(ranges.front().count, step), step);
+      Value to = index.add(begin, whole);
+      loopTo(to, rowsAtOnce);
+      begin = to;
+    }
+    loopTo(end, 1);
   });
   body.finish();
   return success();

@@ -7,6 +7,16 @@
 using namespace mlir;
 using namespace optc;
 
+void optc::cpu::allowContraction(ArrayRef<linalg::GenericOp> ops) {
+  for (linalg::GenericOp op : ops)
+    op.getBody()->walk([&](Operation *inner) {
+      auto math = dyn_cast<arith::ArithFastMathInterface>(inner);
+      if (math && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner))
+        inner->setAttr(math.getFastMathAttrName(),
+                       arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
+    });
+}
+
 Type optc::cpu::vectorOf(Type element, int64_t lanes) {
   return lanes == 0 ? element : VectorType::get({lanes}, element);
 }

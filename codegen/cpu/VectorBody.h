@@ -17,6 +17,9 @@ llvm::SmallVector<mlir::Value> cloneOnVectors(mlir::ImplicitLocOpBuilder &b, mli
 /// from outside are spread) and gets its results.
 void cloneOpOnVectors(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op, mlir::IRMapping &map, int64_t lanes);
 
+/// Lets products of the ops be contracted with the additions behind them.
+void allowContraction(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+
 /// A vector of `lanes` elements, or the scalar type when `lanes` is 0.
 mlir::Type vectorOf(mlir::Type element, int64_t lanes);
 

@@ -412,7 +412,7 @@ FailureOr<RowGroup> optc::kernel::bindRows(ArrayRef<linalg::GenericOp> ops, Arra
 //===----------------------------------------------------------------------===//
 
 SmallVector<int64_t> RowBlocks::toArray() const {
-  SmallVector<int64_t> array = {lanes, accumulators, static_cast<int64_t>(shapes.front().levels.size())};
+  SmallVector<int64_t> array = {lanes, accumulators, rows, static_cast<int64_t>(shapes.front().levels.size())};
   for (const RowShape &shape : shapes) {
     array.push_back(shape.rows);
     llvm::append_range(array, shape.levels);
@@ -422,12 +422,13 @@ SmallVector<int64_t> RowBlocks::toArray() const {
 
 FailureOr<RowBlocks> RowBlocks::get(StrategyAttr strategy) {
   ArrayRef<int64_t> array = strategy.getBlocks().asArrayRef();
-  if (array.size() < 3 || llvm::any_of(array, [](int64_t v) { return v < 0 || v > 1024; }))
+  if (array.size() < 4 || llvm::any_of(array, [](int64_t v) { return v < 0 || v > 1024; }))
     return failure();
-  RowBlocks blocks{array[0], array[1], {}};
-  size_t numLevels = array[2];
-  ArrayRef<int64_t> rest = array.drop_front(3);
-  if (!llvm::isPowerOf2_64(blocks.lanes) || blocks.accumulators < 1 || numLevels < 1 || rest.size() % (numLevels + 1))
+  RowBlocks blocks{array[0], array[1], array[2], {}};
+  size_t numLevels = array[3];
+  ArrayRef<int64_t> rest = array.drop_front(4);
+  if (!llvm::isPowerOf2_64(blocks.lanes) || blocks.accumulators < 1 || blocks.rows < 1 || numLevels < 1 ||
+      rest.size() % (numLevels + 1))
     return failure();
   for (; !rest.empty(); rest = rest.drop_front(numLevels + 1)) {
     RowShape shape;

@@ -71,6 +71,7 @@ mlir::FailureOr<RowGroup> bindRows(llvm::ArrayRef<mlir::linalg::GenericOp> ops, 
 struct RowBlocks {
   int64_t lanes;                      ///< elements of a vector register
   int64_t accumulators;               ///< vectors per step of a reduction
+  int64_t rows;                       ///< rows at once, so that one does not wait for its last lane
   llvm::SmallVector<RowShape> shapes; ///< per op
   /// Fails on numbers that this family does not write.
   static mlir::FailureOr<RowBlocks> get(StrategyAttr strategy);

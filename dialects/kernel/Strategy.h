@@ -7,7 +7,7 @@ namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
 inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
-                                     kFamilyPack = "pack", kFamilyRows = "rows";
+                                     kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns";
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {

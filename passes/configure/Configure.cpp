@@ -41,7 +41,7 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
 }
 
 static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseWindow,
-                                                    configure::chooseRows};
+                                                    configure::chooseRows, configure::chooseColumns};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
@@ -49,6 +49,20 @@ kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef fam
   return kernel::StrategyAttr::get(context, b.getStringAttr(family), b.getDenseI64ArrayAttr(groups),
                                    b.getDenseI64ArrayAttr(tiles), b.getDenseI64ArrayAttr(blocks), /*scratch=*/0,
                                    b.getStringAttr(reason));
+}
+
+int64_t configure::widestBits(ArrayRef<linalg::GenericOp> ops) {
+  int64_t bits = 8;
+  auto see = [&](Type type) {
+    if (type.isIntOrFloat())
+      bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
+  };
+  for (linalg::GenericOp op : ops) {
+    Block *body = op.getBody();
+    llvm::for_each(body->getArgumentTypes(), see);
+    body->walk([&](Operation *inner) { llvm::for_each(inner->getResultTypes(), see); });
+  }
+  return bits;
 }
 
 namespace {

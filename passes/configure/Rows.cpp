@@ -15,24 +15,10 @@ using kernel::RowOp;
 static constexpr int64_t kTileCost = 128 << 10;
 /// What a size that only a run knows is taken for.
 static constexpr int64_t kTypicalSize = 256;
+/// Rows of at most this many elements are worked on in pairs.
+static constexpr int64_t kShortRow = 1024;
 /// Sums of this many vectors do not wait for each other.
 static constexpr int64_t kAccumulators = 4;
-
-/// The widest type that the ops compute with decides how many elements a vector holds.
-static int64_t widestBits(const RowGroup &group) {
-  int64_t bits = 8;
-  auto see = [&](Type type) {
-    if (type.isIntOrFloat())
-      bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
-  };
-  for (const RowOp &op : group.ops) {
-    if (op.kind == RowOp::Kind::Row)
-      continue;
-    llvm::for_each(op.nest.op.getBody()->getArgumentTypes(), see);
-    op.nest.op.getBody()->walk([&](Operation *inner) { llvm::for_each(inner->getResultTypes(), see); });
-  }
-  return bits;
-}
 
 /// Dimensions of a result of `op` that walk rows: all before the first that walks columns.
 static unsigned rowDims(const RowOp &op) {
@@ -43,11 +29,15 @@ static unsigned rowDims(const RowOp &op) {
   return map.getNumResults();
 }
 
-static int64_t costPerRow(const RowGroup &group) {
+static int64_t typicalColumns(const RowGroup &group) {
   int64_t columns = std::max<int64_t>(group.numColumns.factor, 1);
   for (size_t i = 0; i < group.numColumns.runtime.size(); ++i)
     columns = std::min(columns * kTypicalSize, int64_t(1) << 30);
-  int64_t cost = 0;
+  return columns;
+}
+
+static int64_t costPerRow(const RowGroup &group) {
+  int64_t columns = typicalColumns(group), cost = 0;
   for (const RowOp &op : group.ops)
     cost += op.kind == RowOp::Kind::Row ? 0 : columns * (kernel::bodyCost(*op.nest.op.getBody()) + 1);
   return std::max<int64_t>(cost, 1);
@@ -73,9 +63,15 @@ kernel::StrategyAttr configure::chooseRows(kernel::DispatchOp dispatch, const Ma
   FailureOr<RowGroup> group = kernel::matchRows(ops, &why);
   if (failed(group))
     return decline(why);
-  kernel::RowBlocks blocks{std::max<int64_t>(machine.vectorBits / widestBits(*group), 1), kAccumulators, {}};
-  for (const RowOp &op : group->ops)
+  SmallVector<linalg::GenericOp> onVectors; // arithmetic on one value per row is not
+  bool isShort = typicalColumns(*group) <= kShortRow && group->numRows.valueOr(2) > 1;
+  kernel::RowBlocks blocks{1, kAccumulators, isShort ? 2 : 1, {}};
+  for (const RowOp &op : group->ops) {
     blocks.shapes.push_back(op.shape);
+    if (op.kind != RowOp::Kind::Row)
+      onVectors.push_back(op.nest.op);
+  }
+  blocks.lanes = std::max<int64_t>(machine.vectorBits / widestBits(onVectors), 1);
 
   // Tiles are cut from the dimensions of the first result.
   Value first = cast<kernel::YieldOp>(dispatch.getBody().front().getTerminator()).getValues()[0];

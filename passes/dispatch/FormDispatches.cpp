@@ -195,7 +195,10 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
       taken.insert_range(group);
     }
     // A group of rows may have several results: it is formed before the next one grows, which then sees it as one op.
-    for (linalg::LinalgOp root : roots) {
+    // Where a sum of products is not a root for products, its consumers may well be the rows of another reduction.
+    SmallVector<linalg::LinalgOp> reductions = roots;
+    std::stable_partition(reductions.begin(), reductions.end(), dispatch::readsWholeRows);
+    for (linalg::LinalgOp root : reductions) {
       if (optLevel < 1 || taken.contains(root))
         continue;
       Group group = {root};

@@ -2,6 +2,7 @@
 #include "optc/passes/dispatch/Groups.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "optc/dialects/kernel/Columns.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Rows.h"
 #include "optc/dialects/kernel/Window.h"
@@ -23,16 +24,17 @@ static bool startsFresh(linalg::GenericOp op) {
 // Order
 //===----------------------------------------------------------------------===//
 
-bool dispatch::isInnerView(Operation *view, ArrayRef<linalg::LinalgOp> group) {
-  return isa<kernel::ViewOp>(view) && !view->use_empty() && llvm::all_of(view->getUsers(), [&](Operation *user) {
-           return llvm::is_contained(group, dyn_cast<linalg::LinalgOp>(user)) || isInnerView(user, group);
-         });
-}
-
 /// Results of the group and what views make of them.
 static bool readsGroup(Value value, ArrayRef<linalg::LinalgOp> group) {
   Operation *def = kernel::stripViews(value).getDefiningOp();
   return def && llvm::is_contained(group, dyn_cast<linalg::LinalgOp>(def));
+}
+
+bool dispatch::isInnerView(Operation *view, ArrayRef<linalg::LinalgOp> group) {
+  return isa<kernel::ViewOp>(view) && readsGroup(view->getResult(0), group) && !view->use_empty() &&
+         llvm::all_of(view->getUsers(), [&](Operation *user) {
+           return llvm::is_contained(group, dyn_cast<linalg::LinalgOp>(user)) || isInnerView(user, group);
+         });
 }
 
 FailureOr<SmallVector<Operation *>> dispatch::opsToMove(ArrayRef<linalg::LinalgOp> group) {
@@ -133,16 +135,31 @@ static SetVector<Operation *> neighbours(const Group &group) {
   return found;
 }
 
+bool dispatch::readsWholeRows(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  FailureOr<kernel::RowGroup> alone = generic ? kernel::matchRows(generic) : FailureOr<kernel::RowGroup>();
+  if (failed(alone))
+    return false;
+  const kernel::RowOp &root = alone->ops.front();
+  SmallVector<unsigned> loops = root.rows;
+  llvm::append_range(loops, root.columns);
+  return llvm::all_of(root.inputs, [&](const kernel::RowOperand &input) {
+    return !input.movesAlongColumns() || root.nest.isFlat(input.walk, loops);
+  });
+}
+
 void dispatch::growRows(Group &group, const DenseSet<Operation *> &taken, DeclineFn decline) {
   auto root = dyn_cast<linalg::GenericOp>(group.front().getOperation());
   if (!root || root.getNumReductionLoops() == 0 || !startsFresh(root))
     return;
-  FailureOr<kernel::RowGroup> alone = kernel::matchRows(root);
-  if (failed(alone))
-    return;
-  if (alone->numRows.valueOr(kFewRows + 1) <= kFewRows && alone->numColumns.valueOr(0) >= kLongRow)
-    return decline(root, "has too few rows to share its elementwise neighbours among threads");
+  // Vectors go along the rows that are reduced, or else along the results.
   std::string why;
+  FailureOr<kernel::RowGroup> alone = kernel::matchRows(root);
+  bool across = failed(alone);
+  if (across && failed(kernel::matchColumns(root)))
+    return;
+  if (!across && alone->numRows.valueOr(kFewRows + 1) <= kFewRows && alone->numColumns.valueOr(0) >= kLongRow)
+    return decline(root, "has too few rows to share its elementwise neighbours among threads");
   auto refusal = [&](Operation *op) -> StringRef {
     if (taken.contains(op))
       return "belongs to another group";
@@ -153,7 +170,7 @@ void dispatch::growRows(Group &group, const DenseSet<Operation *> &taken, Declin
     llvm::sort(trial, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     auto generics =
         llvm::map_to_vector(trial, [](linalg::LinalgOp member) { return cast<linalg::GenericOp>(*member); });
-    if (failed(kernel::matchRows(generics, &why)))
+    if (across ? failed(kernel::matchColumns(generics, &why)) : failed(kernel::matchRows(generics, &why)))
       return why;
     if (failed(opsToMove(trial)))
       return "is needed by an op that the group needs, or that cannot move";

@@ -17,8 +17,12 @@ using GrowFn = void (*)(Group &group, const llvm::DenseSet<mlir::Operation *> &t
 bool takesEpilogue(mlir::linalg::GenericOp op);
 /// Those consumers; an op that reads two such roots goes with the first.
 void growEpilogue(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
-/// Ops before and after a reduction that share its rows (kernel::matchRows).
+/// Ops before and after a reduction that share its rows (kernel::matchRows), or, where it goes across rows, its results
+/// (kernel::matchColumns).
 void growRows(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
+
+/// Whether an op is a reduction of whole rows of what it reads: not one of products, whose rows are pairs.
+bool readsWholeRows(mlir::linalg::LinalgOp op);
 
 /// The ops in front of the group's last op that use its values, in order: they have to move behind it. Fails when the
 /// group needs one of them, or when one has effects beyond its results. Views that only the group reads are not among

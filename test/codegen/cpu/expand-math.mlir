@@ -20,3 +20,24 @@ func.func @others(%x: f64, %y: f32) -> (f64, f32) {
   %1 = math.sin %y : f32
   return %0, %1 : f64, f32
 }
+
+// Vectors are expanded like scalars.
+// CHECK-LABEL: func.func @vectors
+// CHECK: arith.constant dense<1.44269502> : vector<8xf32>
+// CHECK-NOT: math.
+// CHECK: return %{{.*}} : vector<8xf32>
+func.func @vectors(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.exp %x : vector<8xf32>
+  %1 = math.log %0 : vector<8xf32>
+  %2 = math.tanh %1 : vector<8xf32>
+  %3 = math.erf %2 : vector<8xf32>
+  return %3 : vector<8xf32>
+}
+
+// Negative: vectors of doubles.
+// CHECK-LABEL: func.func @doubles
+// CHECK: math.exp %{{.*}} : vector<4xf64>
+func.func @doubles(%x: vector<4xf64>) -> vector<4xf64> {
+  %0 = math.exp %x : vector<4xf64>
+  return %0 : vector<4xf64>
+}
