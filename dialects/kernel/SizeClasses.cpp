@@ -58,8 +58,13 @@ void SizeClasses::multiply(Product &product, Value tensor, unsigned dim) {
       return multiply(product, view.getDims()[position]);
     if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
       return multiply(product, empty.getDynamicSizes()[position]);
-    if (auto dispatch = tensor.getDefiningOp<DispatchOp>()) {
-      for (Value result : dispatch.getResults().take_front(cast<OpResult>(tensor).getResultNumber()))
+    // A result of a dispatch and its destination inside have one size.
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    auto dispatch =
+        argument ? dyn_cast<DispatchOp>(argument.getOwner()->getParentOp()) : tensor.getDefiningOp<DispatchOp>();
+    if (dispatch) {
+      unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(tensor).getResultNumber();
+      for (Value result : dispatch.getResults().take_front(number))
         position += cast<RankedTensorType>(result.getType()).getNumDynamicDims();
       return multiply(product, dispatch.getResultDims()[position]);
     }
