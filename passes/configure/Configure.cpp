@@ -88,6 +88,11 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
             strategy = choose(dispatch, machine, declined);
       if (!strategy)
         strategy = configure::chooseLoops(dispatch, machine, declined);
+      // The report tells why the families before did not take it.
+      if (!declined.empty())
+        strategy = kernel::StrategyAttr::get(
+            &getContext(), strategy.getFamily(), strategy.getGroups(), strategy.getTiles(), strategy.getBlocks(),
+            strategy.getScratch(), StringAttr::get(&getContext(), strategy.getReason().getValue() + "; " + declined));
       dispatch.setStrategyAttr(strategy);
     }
   }
