@@ -48,7 +48,7 @@ func.func @depthwise(%x: tensor<1x33x33x40xf32>) -> tensor<1x16x16x40xf32> {
 // CHECK-LABEL: func.func @border
 // CHECK-SAME: (%[[X:.*]]: tensor<1x?x16x24xf32>
 // CHECK-NOT: kernel.dispatch "pad"
-// CHECK: kernel.dispatch "pool"{{.*}}family = "window"{{.*}}reason = "windows, the border not stored"
+// CHECK: kernel.dispatch "pool"{{.*}}family = "window"{{.*}}reason = "windows, the border not stored
 // CHECK: kernel.padded %[[X]] low[%{{.*}}, %c1{{.*}}, %c1{{.*}}, %{{.*}}] sizes[%{{.*}}, %arg1, %c16{{.*}}, %{{.*}}] fill %{{.*}} dims[%arg2] : f32, tensor<1x?x16x24xf32> to tensor<1x?x19x24xf32>
 func.func @border(%x: tensor<1x?x16x24xf32>, %h: index, %ph: index, %oh: index) -> tensor<1x?x9x24xf32> {
   %low = arith.constant 0xFF800000 : f32
