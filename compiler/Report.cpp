@@ -27,6 +27,12 @@ void Report::collectKernels(ModuleOp module) {
         entry[name] = json::Array(values.asArrayRef());
       entry["scratch_bytes"] = strategy.getScratch();
     }
+    if (auto reasons = op->getAttrOfType<ArrayAttr>("kernel.declined")) {
+      json::Array declined;
+      for (auto reason : reasons.getAsRange<StringAttr>())
+        declined.push_back(utf8(reason.getValue()));
+      entry["declined_fusions"] = std::move(declined);
+    }
     llvm::StringSet<> seen;
     json::Array nodes;
     op->walk([&](Operation *inner) {

@@ -48,6 +48,19 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
   return dims;
 }
 
+/// Why an op is not computed with its neighbours, for the report.
+static constexpr StringLiteral kDeclined = "kernel.declined";
+
+static void noteDeclined(Operation *op, StringRef reason) {
+  SmallVector<Attribute> reasons;
+  if (auto have = op->getAttrOfType<ArrayAttr>(kDeclined))
+    reasons = llvm::to_vector(have);
+  auto note = StringAttr::get(op->getContext(), reason);
+  if (!llvm::is_contained(reasons, note))
+    reasons.push_back(note);
+  op->setAttr(kDeclined, ArrayAttr::get(op->getContext(), reasons));
+}
+
 /// The view chain behind `operand` that starts from a value of the group, cloned into its dispatch.
 static void cloneViews(OpBuilder &b, Value operand, IRMapping &inner) {
   auto view = operand.getDefiningOp<kernel::ViewOp>();
@@ -98,6 +111,12 @@ static void formDispatch(const Group &group) {
   if (group.size() > 1)
     loc = b.getFusedLoc(llvm::map_to_vector(group, [](linalg::LinalgOp op) { return op.getLoc(); }));
   auto dispatch = kernel::DispatchOp::create(b, loc, label, TypeRange(ValueRange(results)), dims);
+  SmallVector<Attribute> declined;
+  for (linalg::LinalgOp op : group)
+    if (auto reasons = op->getAttrOfType<ArrayAttr>(kDeclined))
+      llvm::append_range(declined, reasons);
+  if (!declined.empty())
+    dispatch->setAttr(kDeclined, b.getArrayAttr(declined));
   Block &body = dispatch.getBody().front();
   b.setInsertionPointToEnd(&body);
   IRMapping inner; // results of the group's ops
@@ -136,6 +155,7 @@ static void formDispatch(const Group &group) {
       }
     }
     copy->removeAttr("optc.label");
+    copy->removeAttr(kDeclined);
     inner.map(op->getResults(), copy->getResults());
   }
   kernel::YieldOp::create(b, loc, llvm::map_to_vector(results, [&](Value v) { return inner.lookup(v); }));
@@ -181,6 +201,7 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
       ++declined;
       if (report)
         op->emitRemark("does not join a group: ") << reason;
+      noteDeclined(op, reason);
     };
     // Products take their consumers first.
     DenseMap<Operation *, Group> products;
