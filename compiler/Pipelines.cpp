@@ -83,8 +83,10 @@ void optc::addKernelPasses(OpPassManager &pm, const PipelineOptions &options) {
   LowerKernelsOptions kernels;
   kernels.optLevel = options.optLevel;
   pm.addPass(createLowerKernels(kernels));
+  ExpandMathOptions math;
+  math.optLevel = options.optLevel;
   if (options.optLevel >= 1)
-    pm.addNestedPass<func::FuncOp>(createExpandMath());
+    pm.addNestedPass<func::FuncOp>(createExpandMath(math));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   if (options.optLevel >= 1)

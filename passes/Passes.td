@@ -196,6 +196,7 @@ def LowerKernels : Pass<"optc-lower-kernels", "::mlir::ModuleOp"> {
 
 def ExpandMath : Pass<"optc-expand-math", "::mlir::func::FuncOp"> {
   let summary = "f32 exp, log, tanh and erf as straight-line arithmetic that vectorises";
+  let options = [Option<"optLevel", "opt-level", "int", "2", "3 allows approximations of some ulp (erf)">];
   let statistics = [Statistic<"expanded", "num-expanded", "math ops expanded">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -41,3 +41,15 @@ func.func @doubles(%x: vector<4xf64>) -> vector<4xf64> {
   %0 = math.exp %x : vector<4xf64>
   return %0 : vector<4xf64>
 }
+
+// At -O3, erf is one quotient of polynomials: no exponential, no bits.
+// RUN: optc-opt %s -optc-expand-math=opt-level=3 | FileCheck %s --check-prefix=O3
+// O3-LABEL: func.func @erf
+// O3-NOT: arith.bitcast
+// O3: arith.divf
+// O3-NOT: arith.bitcast
+// O3: return
+func.func @erf(%x: f32) -> f32 {
+  %0 = math.erf %x : f32
+  return %0 : f32
+}
