@@ -39,6 +39,9 @@ static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &opti
   if (family == std::end(kFamilies))
     return func.emitError("kernel '") << func.getName() << "' has the family '" << name << "', which has no emitter";
   cpu::KernelBody body(func);
+  for (const kernel::TileGroup &group : kernel::tileGroups(strategy))
+    if (group.firstDim + group.numDims > body.resultSizes().size())
+      return func.emitError("kernel '") << func.getName() << "' has tiles of dimensions that its result does not have";
   return family->emit(body, options);
 }
 

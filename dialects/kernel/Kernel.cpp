@@ -1,10 +1,10 @@
 //===- Kernel.cpp - the kernel dialect ------------------------------------===//
-#include "optc/dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "optc/dialects/kernel/Strategy.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -67,6 +67,13 @@ LogicalResult DispatchOp::verify() {
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || TypeRange(yield.getValues().getTypes()) != TypeRange(getResultTypes()))
     return emitOpError("must yield one value per result, of its type");
+  if (StrategyAttr strategy = getStrategyAttr()) {
+    int64_t dims = 0;
+    for (int64_t count : strategy.getGroups().asArrayRef())
+      dims += count;
+    if (dims > 0 && (getNumResults() == 0 || dims > cast<RankedTensorType>(getResult(0).getType()).getRank()))
+      return emitOpError("has a strategy whose groups name ") << dims << " dimensions, more than the first result has";
+  }
   return success();
 }
 
@@ -125,6 +132,16 @@ LogicalResult StrategyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
       return emitError() << "needs groups of at least one dimension and tiles that are not negative";
   if (scratch < 0)
     return emitError() << "needs scratch bytes that are not negative";
+  // Families whose blocks are always so many numbers (Strategy.h).
+  static constexpr std::pair<StringLiteral, size_t> kBlocks[] = {
+      {kFamilyGemm, 4}, {kFamilyPack, 1}, {kFamilyWindow, 5}};
+  for (auto [name, count] : kBlocks)
+    if (family == name && blocks.size() != static_cast<int64_t>(count))
+      return emitError() << "needs " << count << " blocks for the family '" << name << "', but has " << blocks.size();
+  bool anyCount = llvm::none_of(kBlocks, [&](auto &entry) { return family == entry.first; });
+  for (auto [i, block] : llvm::enumerate(blocks.asArrayRef()))
+    if (!anyCount && (block < (family == kFamilyWindow && i == 4 ? 0 : 1) || block > 1024))
+      return emitError() << "has a block of " << block << ", which is no size of inner code";
   return success();
 }
 

@@ -15,21 +15,10 @@ static constexpr int64_t kVectors = 4;
 
 kernel::StrategyAttr configure::chooseColumns(kernel::DispatchOp dispatch, const Machine &machine,
                                               std::string &declined) {
-  SmallVector<linalg::GenericOp> ops;
-  bool reduces = false;
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-      reduces |= generic.getNumReductionLoops() > 0;
-      ops.push_back(generic);
-    } else if (!isa<linalg::FillOp, tensor::EmptyOp, kernel::ViewOp>(op)) {
-      return {};
-    }
-  if (!reduces)
+  SmallVector<linalg::GenericOp> ops = reducingOps(dispatch);
+  if (ops.empty())
     return {};
-  auto decline = [&](StringRef reason) {
-    declined += ((declined.empty() ? "no columns: " : "; no columns: ") + reason).str();
-    return kernel::StrategyAttr();
-  };
+  auto decline = [&](StringRef reason) { return configure::decline(declined, "columns", reason); };
   std::string why;
   FailureOr<ColumnGroup> group = kernel::matchColumns(ops, &why);
   if (failed(group))

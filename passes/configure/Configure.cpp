@@ -2,6 +2,7 @@
 //
 // The first family whose conditions a dispatch meets takes it; the loop family takes everything.
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/passes/configure/Strategies.h"
 
 namespace optc {
@@ -20,6 +21,22 @@ int64_t configure::typical(const kernel::SizeExpr &size) {
   for (size_t i = 0; i < size.runtime.size(); ++i)
     product = std::min(product * kTypicalSize, kWhole);
   return product;
+}
+
+SmallVector<linalg::GenericOp> configure::reducingOps(kernel::DispatchOp dispatch) {
+  SmallVector<linalg::GenericOp> ops;
+  for (Operation &op : dispatch.getBody().front().without_terminator())
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      ops.push_back(generic);
+    else if (!isa<linalg::FillOp, tensor::EmptyOp, kernel::ViewOp>(op))
+      return {};
+  bool reduces = llvm::any_of(ops, [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; });
+  return reduces ? ops : SmallVector<linalg::GenericOp>();
+}
+
+kernel::StrategyAttr configure::decline(std::string &declined, StringRef family, StringRef reason) {
+  declined += ((declined.empty() ? "no " : "; no ") + family + ": " + reason).str();
+  return {};
 }
 
 linalg::GenericOp configure::reductionOf(kernel::DispatchOp dispatch) {

@@ -122,10 +122,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   if (!root)
     return {};
   std::string why;
-  auto decline = [&](StringRef reason) {
-    declined += ("no gemm: " + reason).str();
-    return kernel::StrategyAttr();
-  };
+  auto decline = [&](StringRef reason) { return configure::decline(declined, "gemm", reason); };
   FailureOr<Contraction> product = kernel::matchContraction(root, &why);
   if (failed(product))
     return decline(why);

@@ -44,22 +44,11 @@ static int64_t costPerRow(const RowGroup &group) {
 }
 
 kernel::StrategyAttr configure::chooseRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined) {
-  SmallVector<linalg::GenericOp> ops;
-  bool reduces = false;
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-      reduces |= generic.getNumReductionLoops() > 0;
-      ops.push_back(generic);
-    } else if (!isa<linalg::FillOp, tensor::EmptyOp, kernel::ViewOp>(op)) {
-      return {};
-    }
-  if (!reduces)
+  SmallVector<linalg::GenericOp> ops = reducingOps(dispatch);
+  if (ops.empty())
     return {};
   std::string why;
-  auto decline = [&](StringRef reason) {
-    declined += ((declined.empty() ? "no rows: " : "; no rows: ") + reason).str();
-    return kernel::StrategyAttr();
-  };
+  auto decline = [&](StringRef reason) { return configure::decline(declined, "rows", reason); };
   FailureOr<RowGroup> group = kernel::matchRows(ops, &why);
   if (failed(group))
     return decline(why);

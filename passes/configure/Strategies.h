@@ -25,6 +25,11 @@ kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef fa
                                   llvm::ArrayRef<int64_t> tiles, llvm::ArrayRef<int64_t> blocks,
                                   llvm::StringRef reason);
 
+/// The structured ops of a dispatch that reduces and holds nothing but structured ops and views; else none.
+llvm::SmallVector<mlir::linalg::GenericOp> reducingOps(kernel::DispatchOp dispatch);
+/// Adds "no FAMILY: reason"; returns the null strategy.
+kernel::StrategyAttr decline(std::string &declined, llvm::StringRef family, llvm::StringRef reason);
+
 /// A tile size that nothing exceeds.
 inline constexpr int64_t kWhole = int64_t(1) << 40;
 /// A size, or what one that only a run knows is taken for.

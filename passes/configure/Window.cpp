@@ -131,10 +131,7 @@ kernel::StrategyAttr configure::chooseWindow(kernel::DispatchOp dispatch, const 
   if (!root)
     return {};
   std::string why;
-  auto decline = [&](StringRef reason) {
-    declined += ((declined.empty() ? "no window: " : "; no window: ") + reason).str();
-    return kernel::StrategyAttr();
-  };
+  auto decline = [&](StringRef reason) { return configure::decline(declined, "window", reason); };
   FailureOr<Window> match = kernel::matchWindow(root, &why);
   if (failed(match))
     return decline(why);

@@ -91,3 +91,25 @@ func.func @padded_type(%x: tensor<2x3xf32>, %i: index, %z: f32) {
   %0 = kernel.padded %x low [%i, %i] sizes [%i, %i] fill %z dims [] : f32, tensor<2x3xf32> to tensor<4x3x1xf32>
   return
 }
+
+// -----
+
+func.func @blocks(%x: tensor<2x3xf32>) {
+  // expected-error @below {{needs 4 blocks for the family 'gemm', but has 1}}
+  %0 = kernel.dispatch "x" [] strategy <family = "gemm", groups = [1], tiles = [1], blocks = [6], scratch = 0, reason = ""> -> tensor<2x3xf32> {
+  ^bb0(%d: tensor<2x3xf32>):
+    kernel.yield %d : tensor<2x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @groups(%x: tensor<2x3xf32>) {
+  // expected-error @below {{whose groups name 3 dimensions}}
+  %0 = kernel.dispatch "x" [] strategy <family = "loops", groups = [1, 2], tiles = [1, 1], blocks = [], scratch = 0, reason = ""> -> tensor<2x3xf32> {
+  ^bb0(%d: tensor<2x3xf32>):
+    kernel.yield %d : tensor<2x3xf32>
+  }
+  return
+}
