@@ -8,7 +8,7 @@ import sys
 import bank
 
 LIT = next((p for p in ("/usr/lib/llvm-22/bin/lit", "/usr/lib/llvm-22/utils/lit/lit.py") if os.path.exists(p)), None)
-TESTED = ("dialects", "passes", "compiler", "codegen", "runtime", "tools", "bench")
+TESTED = ("dialects", "passes", "compiler", "codegen", "runtime", "tools", "bench", "examples")
 
 
 def main():
