@@ -178,9 +178,15 @@ def Plan : Pass<"optc-plan", "::mlir::ModuleOp"> {
     Buffers of static size share one arena by liveness (offsets are constants,
     the peak is exact); sizes known at run time only are allocated where they
     become known. Constants get offsets in the artifact's constant section.
-    Every dispatch becomes a function of raw buffers; equal ones share it.
+    Every dispatch becomes a function of raw buffers; equal ones share it. An
+    elementwise dispatch computes its result over an operand that nothing reads
+    afterwards.
   }];
-  let statistics = [Statistic<"kernels", "num-kernels", "kernels">, Statistic<"shared", "num-shared", "dispatches that use another's kernel">];
+  let statistics = [
+    Statistic<"kernels", "num-kernels", "kernels">,
+    Statistic<"shared", "num-shared", "dispatches that use another's kernel">,
+    Statistic<"inPlace", "num-in-place", "dispatches that compute their result over an operand">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::bufferization::BufferizationDialect", "::optc::kernel::KernelDialect"];
 }
 

@@ -1,6 +1,7 @@
 //===- Memory.cpp - liveness and placement of buffers ----------------------===//
 #include "optc/passes/plan/Memory.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -8,12 +9,12 @@ using namespace mlir;
 using namespace optc;
 
 int ArenaPlanner::add(kernel::ArenaOp placeholder, int64_t bytes, int64_t position) {
-  buffers.push_back({placeholder, nullptr, bytes, position, position});
+  buffers.push_back({placeholder, nullptr, bytes, position, position, static_cast<int>(buffers.size())});
   return buffers.size() - 1;
 }
 
 int ArenaPlanner::add(kernel::AllocOp alloc, int64_t position) {
-  buffers.push_back({nullptr, alloc, 0, position, position});
+  buffers.push_back({nullptr, alloc, 0, position, position, static_cast<int>(buffers.size())});
   return buffers.size() - 1;
 }
 
@@ -25,7 +26,28 @@ void ArenaPlanner::extendOverLoop(int64_t loopBegin, int64_t loopEnd) {
       buffer.last = std::max(buffer.last, loopEnd);
 }
 
+void ArenaPlanner::share(int id, int other) {
+  int owner = buffers[id].owner = buffers[other].owner;
+  buffers[owner].last = std::max(buffers[owner].last, buffers[id].last);
+}
+
+void ArenaPlanner::dropShared() {
+  for (auto [id, buffer] : llvm::enumerate(buffers)) {
+    if (buffer.owner == static_cast<int>(id))
+      continue;
+    Operation *made = buffer.ptr().getDefiningOp();
+    Operation *bytes = buffer.alloc ? buffer.alloc.getBytes().getDefiningOp() : nullptr;
+    buffer.ptr().replaceAllUsesWith(buffers[buffer.owner].ptr());
+    made->erase();
+    if (bytes && isOpTriviallyDead(bytes))
+      bytes->erase();
+    buffer.placeholder = nullptr;
+    buffer.alloc = nullptr;
+  }
+}
+
 int64_t ArenaPlanner::place() {
+  dropShared();
   SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
     if (buffer.placeholder)

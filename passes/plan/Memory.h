@@ -25,6 +25,13 @@ public:
   /// A use at `position` inside a loop that ends at `loopEnd` of buffers made before `loopBegin` keeps them alive to
   /// its end.
   void extendOverLoop(int64_t loopBegin, int64_t loopEnd);
+  /// Whether `ptr` is the address of the buffer and of no other one.
+  bool isAt(int id, mlir::Value ptr) const { return buffers[id].ptr() == ptr; }
+  /// Whether the last use of the buffer, with all that share it, is at `position`.
+  bool endsAt(int id, int64_t position) const { return buffers[buffers[id].owner].last == position; }
+  bool isShared(int a, int b) const { return buffers[a].owner == buffers[b].owner; }
+  /// `id` gets the memory of `other`, which is as large and made where it can be used. Not before all uses are known.
+  void share(int id, int other);
   /// Writes the offsets; returns the size of the arena in bytes.
   int64_t place();
   /// Replaces the kernel.alloc of each block by a kernel.solve_arena per segment (Segments.cpp).
@@ -35,8 +42,14 @@ private:
     kernel::ArenaOp placeholder; ///< null: of run-time size
     kernel::AllocOp alloc;
     int64_t bytes, first, last;
+    int owner; ///< the buffer whose memory it has: itself unless shared
     int64_t offset = -1;
+
+    mlir::Value ptr() const { return placeholder ? placeholder->getResult(0) : alloc->getResult(0); }
   };
+  /// Drops the buffers that share another's memory.
+  void dropShared();
+
   llvm::SmallVector<Buffer> buffers;
 };
 

@@ -7,10 +7,12 @@
 //   %dest = bufferization.to_tensor %o restrict writable
 //   %y = linalg.generic ins(%x) outs(%dest)
 //   bufferization.materialize_in_destination %y in restrict writable %o
+//
+// In place, %x is %dest and %in is missing: a buffer argument never aliases another one.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/plan/Outline.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -25,36 +27,57 @@ static std::string symbolPart(StringRef label) {
   return out;
 }
 
-OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
-  OutlinedKernel kernel;
-  MLIRContext *context = dispatch.getContext();
+Captures::Captures(kernel::DispatchOp dispatch) {
   SetVector<Value> captured;
   getUsedValuesDefinedAbove(dispatch.getBody(), captured);
-  SmallVector<arith::ConstantOp> constants;
   for (Value value : captured) {
     auto constant = value.getDefiningOp<arith::ConstantOp>();
     if (isa<RankedTensorType>(value.getType()))
-      kernel.inputs.push_back(value);
+      inputs.push_back(value);
     else if (constant)
-      constants.push_back(constant);
+      known.push_back(constant);
     else
-      kernel.scalars.push_back(value);
+      scalars.push_back(value);
   }
   if (auto strategy = dispatch.getStrategyAttr()) {
-    kernel.groups = kernel::tileGroups(strategy);
-    kernel.scratch = strategy.getScratch();
+    groups = kernel::tileGroups(strategy);
+    scratch = strategy.getScratch();
   }
+}
 
+bool optc::canComputeInPlace(kernel::DispatchOp dispatch, Value input) {
+  // Only this family computes every element once, in one place. Others overlap tiles, or read what they have written.
+  auto strategy = dispatch.getStrategyAttr();
+  if (strategy && strategy.getFamily() != kernel::kFamilyLoops)
+    return false;
+  Block &body = dispatch.getBody().front();
+  if (dispatch.getNumResults() != 1 || input.getType() != dispatch.getResultTypes()[0])
+    return false;
+  Value destination = body.getArgument(0);
+  auto op = body.getTerminator()->getOperand(0).getDefiningOp<linalg::LinalgOp>();
+  if (!op || op->getBlock() != &body || op->getNumResults() != 1 || !destination.hasOneUse() ||
+      op.getDpsInits()[0] != destination || op.getNumParallelLoops() != op.getNumLoops())
+    return false;
+  auto isIdentity = [&](OpOperand &operand) { return op.getMatchingIndexingMap(&operand).isIdentity(); };
+  return isIdentity(*op.getDpsInitOperand(0)) && llvm::all_of(input.getUses(), [&](OpOperand &use) {
+           bool isInside = dispatch->isProperAncestor(use.getOwner());
+           return !isInside || (use.getOwner() == op && op.isDpsInput(&use) && isIdentity(use));
+         });
+}
+
+FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Captures &captures, Value inPlace) {
+  MLIRContext *context = dispatch.getContext();
   OpBuilder b(context);
   Location loc = dispatch.getLoc();
-  SmallVector<Value> tensors = kernel.inputs;
+  SmallVector<Value> tensors = captures.inputs;
+  llvm::erase(tensors, inPlace);
   size_t numInputs = tensors.size();
   llvm::append_range(tensors, dispatch.getResults());
   Type ptr = LLVM::LLVMPointerType::get(context), index = b.getIndexType();
   SmallVector<Type> args(tensors.size(), ptr);
   for (Value tensor : tensors)
     args.append(cast<RankedTensorType>(tensor.getType()).getNumDynamicDims(), index);
-  for (Value scalar : kernel.scalars)
+  for (Value scalar : captures.scalars)
     args.push_back(scalar.getType());
   args.append(2, index);
 
@@ -71,7 +94,7 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
   Block *entry = func.addEntryBlock();
   b.setInsertionPointToEnd(entry);
   IRMapping map;
-  for (arith::ConstantOp constant : constants)
+  for (arith::ConstantOp constant : captures.known)
     b.clone(*constant, map);
   SmallVector<Value> destinations;
   unsigned nextDim = tensors.size();
@@ -87,11 +110,13 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
     if (isResult) {
       map.map(dispatch.getBody().front().getArgument(i - numInputs), bound.getResult());
       destinations.push_back(memref);
+      if (inPlace)
+        map.map(inPlace, bound.getResult());
     } else {
       map.map(tensor, bound.getResult());
     }
   }
-  for (Value scalar : kernel.scalars)
+  for (Value scalar : captures.scalars)
     map.map(scalar, entry->getArgument(nextDim++));
   for (Operation &op : dispatch.getBody().front().without_terminator())
     b.clone(op, map);
@@ -113,6 +138,5 @@ OutlinedKernel KernelOutliner::outline(kernel::DispatchOp dispatch) {
     module.push_back(func);
     symbol = FlatSymbolRefAttr::get(context, name);
   }
-  kernel.symbol = symbol;
-  return kernel;
+  return symbol;
 }

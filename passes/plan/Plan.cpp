@@ -174,8 +174,7 @@ Value Planner::numTiles(Location loc, ArrayRef<Value> dims, ArrayRef<kernel::Til
 
 LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   Location loc = op.getLoc();
-  ++numDispatches;
-  OutlinedKernel kernel = outliner.outline(op);
+  Captures kernel(op);
   SmallVector<Value> ptrs, sizes;
   for (Value input : kernel.inputs) {
     Buffer &source = buffer(input);
@@ -209,7 +208,9 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   }
   for (Value scalar : kernel.scalars)
     sizes.push_back(scalars.lookupOrDefault(scalar));
-  kernel::LaunchOp::create(b, loc, kernel.symbol, tiles, ptrs, sizes, b.getI64IntegerAttr(kernel.scratch));
+  auto unnamed = FlatSymbolRefAttr::get(b.getContext(), "kernel");
+  auto launch = kernel::LaunchOp::create(b, loc, unnamed, tiles, ptrs, sizes, b.getI64IntegerAttr(kernel.scratch));
+  launches.push_back({op, launch, std::move(kernel), position});
   return success();
 }
 
@@ -468,6 +469,7 @@ LogicalResult Planner::run() {
   if (failed(convertBlock(main.getBody().front())))
     return failure();
 
+  makeKernels();
   host->setAttr("kernel.arena_bytes", b.getI64IntegerAttr(arena.place()));
   host->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isa<kernel::AllocOp, kernel::CallLibraryOp>(op))
@@ -510,7 +512,8 @@ struct Plan : public optc::impl::PlanBase<Plan> {
     if (failed(planner.run()))
       return signalPassFailure();
     kernels = planner.numKernels();
-    shared = planner.numDispatches - planner.numKernels();
+    shared = planner.numDispatches() - planner.numKernels();
+    inPlace = planner.numInPlace;
   }
 };
 } // namespace

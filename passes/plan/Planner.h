@@ -8,6 +8,7 @@
 #include "optc/passes/plan/Memory.h"
 #include "optc/passes/plan/Outline.h"
 #include "llvm/ADT/MapVector.h"
+#include <vector>
 
 namespace optc {
 
@@ -32,6 +33,14 @@ struct CarriedByLoop {
   llvm::ArrayRef<int> rootsOf(size_t i) const { return homes[i] ? llvm::ArrayRef<int>(homes[i]->roots) : roots; }
 };
 
+/// A dispatch whose kernel is not made yet: whether operands die there is known at the end of the walk.
+struct PendingLaunch {
+  kernel::DispatchOp dispatch;
+  kernel::LaunchOp launch; ///< its buffers and sizes are those of the captures
+  Captures captures;
+  int64_t position;
+};
+
 class Planner {
 public:
   Planner(mlir::ModuleOp module, mlir::func::FuncOp main)
@@ -40,7 +49,8 @@ public:
 
   mlir::LogicalResult run();
   unsigned numKernels() const { return outliner.numKernels(); }
-  unsigned numDispatches = 0;
+  unsigned numDispatches() const { return launches.size(); }
+  unsigned numInPlace = 0;
 
 private:
   // ---- sizes ----
@@ -73,6 +83,11 @@ private:
   mlir::LogicalResult convertDispatch(kernel::DispatchOp op);
   /// How many tiles the groups make of a result with sizes `dims`.
   mlir::Value numTiles(mlir::Location loc, llvm::ArrayRef<mlir::Value> dims, llvm::ArrayRef<kernel::TileGroup> groups);
+  /// An operand whose memory the result of a dispatch can take; null when there is none.
+  mlir::Value findInPlace(const PendingLaunch &pending);
+  /// Makes the kernels of all launches; a result takes the memory of an operand that is not needed any more where that
+  /// is the same to the kernel.
+  void makeKernels();
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
   /// Places a constant, in panels when `packing` is given.
@@ -106,6 +121,7 @@ private:
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors; ///< of !kernel.value values and of library results
   llvm::DenseMap<mlir::Value, int> directOutputs;       ///< values that are computed straight into an output
+  std::vector<PendingLaunch> launches;
   llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, int64_t> weights; ///< value and packing to offset
   int64_t weightBytes = 0;
   int64_t position = 0;

@@ -1,35 +1,36 @@
 // RUN: optc-opt %s -split-input-file -optc-plan | FileCheck %s
 
-// A chain of three buffers needs two places; the last result is computed straight into the output.
+// A chain of three buffers needs two places; the last result is computed straight into the output. Transpositions are never
+// computed over their operand.
 // CHECK-LABEL: func.func @host_main
 // CHECK-SAME: kernel.arena_bytes = 128
 // CHECK: %[[IN:.*]] = kernel.input 0
 // CHECK: %[[A:.*]] = kernel.arena 0
-// CHECK: kernel.launch @k0_neg tiles {{.*}} buffers(%[[IN]], %[[A]])
+// CHECK: kernel.launch @k0_transpose tiles {{.*}} buffers(%[[IN]], %[[A]])
 // CHECK: %[[B:.*]] = kernel.arena 64
-// CHECK: kernel.launch @k0_neg tiles {{.*}} buffers(%[[A]], %[[B]])
+// CHECK: kernel.launch @k0_transpose tiles {{.*}} buffers(%[[A]], %[[B]])
 // CHECK: %[[OUT:.*]] = kernel.output 0
-// CHECK: kernel.launch @k0_neg tiles {{.*}} buffers(%[[B]], %[[OUT]])
+// CHECK: kernel.launch @k0_transpose tiles {{.*}} buffers(%[[B]], %[[OUT]])
 // Equal dispatches share one kernel.
-// CHECK: func.func private @k0_neg
+// CHECK: func.func private @k0_transpose
 // CHECK-NOT: func.func private
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = kernel.dispatch "neg" [] -> tensor<4xf32> {
-  ^bb0(%d: tensor<4xf32>):
-    %r = linalg.elementwise kind=#linalg.elementwise_kind<negf> ins(%x : tensor<4xf32>) outs(%d : tensor<4xf32>) -> tensor<4xf32>
-    kernel.yield %r : tensor<4xf32>
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = kernel.dispatch "transpose" [] -> tensor<4x4xf32> {
+  ^bb0(%d: tensor<4x4xf32>):
+    %r = linalg.transpose ins(%x : tensor<4x4xf32>) outs(%d : tensor<4x4xf32>) permutation = [1, 0]
+    kernel.yield %r : tensor<4x4xf32>
   }
-  %1 = kernel.dispatch "neg" [] -> tensor<4xf32> {
-  ^bb0(%d: tensor<4xf32>):
-    %r = linalg.elementwise kind=#linalg.elementwise_kind<negf> ins(%0 : tensor<4xf32>) outs(%d : tensor<4xf32>) -> tensor<4xf32>
-    kernel.yield %r : tensor<4xf32>
+  %1 = kernel.dispatch "transpose" [] -> tensor<4x4xf32> {
+  ^bb0(%d: tensor<4x4xf32>):
+    %r = linalg.transpose ins(%0 : tensor<4x4xf32>) outs(%d : tensor<4x4xf32>) permutation = [1, 0]
+    kernel.yield %r : tensor<4x4xf32>
   }
-  %2 = kernel.dispatch "neg" [] -> tensor<4xf32> {
-  ^bb0(%d: tensor<4xf32>):
-    %r = linalg.elementwise kind=#linalg.elementwise_kind<negf> ins(%1 : tensor<4xf32>) outs(%d : tensor<4xf32>) -> tensor<4xf32>
-    kernel.yield %r : tensor<4xf32>
+  %2 = kernel.dispatch "transpose" [] -> tensor<4x4xf32> {
+  ^bb0(%d: tensor<4x4xf32>):
+    %r = linalg.transpose ins(%1 : tensor<4x4xf32>) outs(%d : tensor<4x4xf32>) permutation = [1, 0]
+    kernel.yield %r : tensor<4x4xf32>
   }
-  return %2 : tensor<4xf32>
+  return %2 : tensor<4x4xf32>
 }
 
 // -----
