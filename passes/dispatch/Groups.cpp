@@ -46,7 +46,8 @@ FailureOr<SmallVector<Operation *>> dispatch::opsToMove(ArrayRef<linalg::LinalgO
     for (Operation *user : work.pop_back_val()->getUsers()) {
       Operation *here = block->findAncestorOpInBlock(*user);
       bool inGroup = here && llvm::is_contained(group, dyn_cast<linalg::LinalgOp>(here));
-      if (!here || inGroup || !here->isBeforeInBlock(last) || isInnerView(here, group))
+      if (!here || inGroup || !here->isBeforeInBlock(last) ||
+          (isInnerView(here, group) && readsGroup(here->getOperand(0), group)))
         continue;
       // A dispatch computes its results and nothing else.
       if (!isMemoryEffectFree(here) && !isa<kernel::DispatchOp>(here))
