@@ -32,6 +32,8 @@ using Kind = kernel::RowOp::Kind;
 
 /// Rows of at most this many bytes are kept on the stack.
 static constexpr int64_t kStackBytes = 16 << 10;
+/// Cost, in additions, of the vectors that one step of a pass works on.
+static constexpr int64_t kStepCost = 128;
 
 namespace {
 class RowEmitter {
@@ -231,8 +233,12 @@ unsigned RowEmitter::slotsOf(const RowPass &pass) const {
   bool sequential = llvm::any_of(reductions, [&](unsigned i) { return isSequential(group.ops[i]); });
   if (reductions.empty() || sequential)
     return 1;
-  // Short rows do not fill more.
-  return std::clamp<int64_t>(group.levels.back().valueOr(INT64_MAX) / lanes, 1, accumulators);
+  // Short rows do not fill more, and long bodies keep the machine busy as they are.
+  int64_t cost = 1;
+  for (unsigned i : pass.compute)
+    cost += kernel::bodyCost(*group.ops[i].nest.op.getBody());
+  int64_t most = std::min(group.levels.back().valueOr(INT64_MAX) / lanes, kStepCost / cost);
+  return std::clamp<int64_t>(most, 1, accumulators);
 }
 
 /// The accumulator after one more vector. Lanes outside of the mask keep what they have.

@@ -46,6 +46,16 @@ void SizeClasses::multiply(Product &product, Value value) {
   multiplySymbol(product, {value, 0});
 }
 
+/// The dispatch whose result this is, or whose destination for one.
+static std::pair<DispatchOp, unsigned> resultOrDestination(Value tensor) {
+  if (auto dispatch = tensor.getDefiningOp<DispatchOp>())
+    return {dispatch, cast<OpResult>(tensor).getResultNumber()};
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    if (auto dispatch = dyn_cast<DispatchOp>(argument.getOwner()->getParentOp()))
+      return {dispatch, argument.getArgNumber()};
+  return {};
+}
+
 void SizeClasses::multiply(Product &product, Value tensor, unsigned dim) {
   while (true) {
     auto type = cast<RankedTensorType>(tensor.getType());
@@ -58,12 +68,7 @@ void SizeClasses::multiply(Product &product, Value tensor, unsigned dim) {
       return multiply(product, view.getDims()[position]);
     if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
       return multiply(product, empty.getDynamicSizes()[position]);
-    // A result of a dispatch and its destination inside have one size.
-    auto argument = dyn_cast<BlockArgument>(tensor);
-    auto dispatch =
-        argument ? dyn_cast<DispatchOp>(argument.getOwner()->getParentOp()) : tensor.getDefiningOp<DispatchOp>();
-    if (dispatch) {
-      unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(tensor).getResultNumber();
+    if (auto [dispatch, number] = resultOrDestination(tensor); dispatch) {
       for (Value result : dispatch.getResults().take_front(number))
         position += cast<RankedTensorType>(result.getType()).getNumDynamicDims();
       return multiply(product, dispatch.getResultDims()[position]);

@@ -85,3 +85,32 @@ func.func @rows(%x: tensor<8x16xf32>, %y: tensor<8x16x4xf32>) -> (tensor<8xf32>,
   }
   return %0, %1, %2 : tensor<8xf32>, tensor<16xf32>, tensor<16xf32>
 }
+
+#row1 = affine_map<(d0, d1) -> (d0, 0)>
+
+// The sizes of destinations are those that the dispatch was given: what was equal outside is equal inside.
+// CHECK-LABEL: func.func @destinations
+// CHECK: kernel.dispatch "group"[%arg1, %arg2] strategy <family = "rows"
+func.func @destinations(%x: tensor<?x?xf32>, %n: index, %m: index) -> tensor<?x?xf32> {
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "group" [%n, %m] -> tensor<?x?xf32> {
+  ^bb0(%d: tensor<?x?xf32>):
+    %e = tensor.empty(%n) : tensor<?xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<?x?xf32>) outs(%f : tensor<?xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<?xf32>
+    %v = kernel.view %r[%n] : tensor<?xf32> to tensor<?x1xf32>
+    %q = linalg.generic {indexing_maps = [#row1, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%v, %x : tensor<?x1xf32>, tensor<?x?xf32>) outs(%d : tensor<?x?xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<?x?xf32>
+    kernel.yield %q : tensor<?x?xf32>
+  }
+  return %0 : tensor<?x?xf32>
+}
