@@ -79,6 +79,12 @@ json::Object Report::toJson(const Options &options) const {
     root["inputs"] = valuesJson(signature->inputs, signature->symbols);
     root["outputs"] = valuesJson(signature->outputs, signature->symbols);
     root["arena_bytes"] = signature->arenaBytes;
+    if (signature->runTimeSized) {
+      root["peak_bytes"] = "depends on run-time sizes";
+      root["run_time_sized"] = utf8(*signature->runTimeSized);
+    } else {
+      root["peak_bytes"] = signature->arenaBytes;
+    }
   }
   if (artifact)
     root["artifact"] = json::Object{{"code_bytes", artifact->codeBytes}, {"weight_bytes", artifact->weightBytes},

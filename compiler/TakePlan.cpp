@@ -125,7 +125,10 @@ FailureOr<PlannedModel> optc::takePlan(ModuleOp module) {
   for (auto [i, attr] : llvm::enumerate(outputs.getAsRange<DictionaryAttr>()))
     plan.signature.outputs.push_back(describe(attr, i, false, plan.signature, symbols));
   plan.signature.arenaBytes = host->getAttrOfType<IntegerAttr>("kernel.arena_bytes").getInt();
-  for (StringRef attr : {"kernel.inputs", "kernel.outputs", "kernel.arena_bytes", "kernel.host"})
+  if (auto node = host->getAttrOfType<StringAttr>("kernel.run_time_sized"))
+    plan.signature.runTimeSized = node.str();
+  for (StringRef attr :
+       {"kernel.inputs", "kernel.outputs", "kernel.arena_bytes", "kernel.run_time_sized", "kernel.host"})
     host->removeAttr(attr);
   for (auto op : llvm::make_early_inc_range(module.getOps<kernel::WeightOp>())) {
     FailureOr<WeightBlob> blob = takeWeight(op);

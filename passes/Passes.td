@@ -133,10 +133,19 @@ def FormDispatches : Pass<"optc-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "put every structured op into a kernel.dispatch";
   let description = [{
     From -O1 on, elementwise consumers of a product join it and are computed on
-    its accumulators.
+    its accumulators, and reductions along rows take every op before and after
+    them that shares those rows: a softmax or a normalization is one dispatch
+    that reads a row once. Values of a group that others use, too, are results.
   }];
-  let options = [Option<"optLevel", "opt-level", "int", "3", "0: one op per dispatch">];
-  let statistics = [Statistic<"epilogues", "num-epilogues", "elementwise ops computed on a product's accumulators">];
+  let options = [
+    Option<"optLevel", "opt-level", "int", "3", "0: one op per dispatch">,
+    Option<"report", "report", "bool", "false", "a remark with the reason for every op that does not join a group">
+  ];
+  let statistics = [
+    Statistic<"epilogues", "num-epilogues", "elementwise ops computed on a product's accumulators">,
+    Statistic<"rowOps", "num-row-ops", "ops in groups that share their rows">,
+    Statistic<"declined", "num-declined", "ops that did not join a group next to them">
+  ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
 

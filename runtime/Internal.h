@@ -69,6 +69,21 @@ struct Stack {
   int64_t bytes() const;
 };
 
+/// Places of the buffers of one optc_rt_solve_arena for given sizes; followed by `bytes`, `offsets` and scratch.
+struct Placement {
+  Placement *next;
+  const int32_t *lifetimes;
+  int32_t n;
+  int64_t total;
+  int64_t *bytes, *offsets;
+  int32_t *order, *placed; // while solving
+};
+
+/// The placement for these sizes, solved when `list` does not hold it yet; null when out of memory or the sizes are too
+/// large together.
+const Placement *findPlacement(Placement *&list, int32_t n, const int64_t *bytes, const int32_t *lifetimes);
+void freePlacements(Placement *&list);
+
 /// A buffer that grows and is kept between runs.
 struct Buffer {
   void *data;
@@ -121,8 +136,9 @@ struct optc_host {
   optc::rt::ThreadPool *pool;
   void *arena;
   optc::rt::Stack stack;
-  optc::rt::Buffer scratch;  // workers * scratch bytes
-  optc::rt::Buffer *outputs; // one per output, the context's own
+  optc::rt::Placement *placements; // solved so far, the latest first
+  optc::rt::Buffer scratch;        // workers * scratch bytes
+  optc::rt::Buffer *outputs;       // one per output, the context's own
   optc::rt::Retired retired;
   int64_t *shapes;         // per output two of OPTC_MAX_RANK sizes: of this run and of the one before
   optc::rt::Pool pools[2]; // string bytes and sequences of this run and of the one before

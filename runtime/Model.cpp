@@ -92,6 +92,7 @@ void optc::rt::contextDestroyImpl(optc_context *h) {
   destroyPool(h->pool);
   freeAligned(h->arena);
   h->stack.destroy();
+  freePlacements(h->placements);
   freeAligned(h->scratch.data);
   for (int32_t i = 0; h->outputs && i < h->model->desc->num_outputs; ++i)
     freeAligned(h->outputs[i].data);

@@ -478,6 +478,18 @@ void *optc_rt_alloc(optc_host *h, int64_t bytes) {
   return p;
 }
 
+void optc_rt_solve_arena(optc_host *h, int32_t n, const int64_t *bytes, const int32_t *lifetimes, void **buffers) {
+  for (int32_t i = 0; i < n; ++i)
+    if (bytes[i] < 0)
+      optc_rt_alloc(h, bytes[i]);
+  const Placement *p = findPlacement(h->placements, n, bytes, lifetimes);
+  auto *base = static_cast<char *>(p ? h->stack.allocLines(p->total) : nullptr);
+  if (!base)
+    fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %lld bytes", (long long)(p ? p->total : INT64_MAX));
+  for (int32_t i = 0; i < n; ++i)
+    buffers[i] = base + p->offsets[i];
+}
+
 int64_t optc_rt_mark(optc_host *h) { return h->stack.top; }
 void optc_rt_release(optc_host *h, int64_t mark) { h->stack.release(mark); }
 

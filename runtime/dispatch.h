@@ -58,6 +58,9 @@ int32_t optc_rt_output_value(optc_host *h, int32_t index, const optc_tensor *val
 void *optc_rt_arena(optc_host *h);
 /* Memory whose size is known only at run time: a stack, freed at the end of the run or by release. 64-byte aligned. */
 void *optc_rt_alloc(optc_host *h, int64_t bytes);
+/* Memory for n buffers of these sizes, which share it where their lifetimes (closed intervals: first, last) allow it.
+ * `lifetimes` is a constant of the program: the places are remembered by its address and the sizes. */
+void optc_rt_solve_arena(optc_host *h, int32_t n, const int64_t *bytes, const int32_t *lifetimes, void **buffers);
 int64_t optc_rt_mark(optc_host *h);
 void optc_rt_release(optc_host *h, int64_t mark);
 /* Releases, but keeps n buffers and the data of m descriptors: what lies above the mark moves down to it, and `data`

@@ -23,6 +23,10 @@ mlir::LogicalResult emitGemm(KernelBody &body, const EmitOptions &options);
 mlir::LogicalResult emitWindow(KernelBody &body, const EmitOptions &options);
 /// A matrix into the panels that products read.
 mlir::LogicalResult emitPack(KernelBody &body, const EmitOptions &options);
+/// Reductions along rows and what is computed with them, row by row.
+mlir::LogicalResult emitRows(KernelBody &body, const EmitOptions &options);
+/// Reductions across rows: one sum per element of a vector.
+mlir::LogicalResult emitColumns(KernelBody &body, const EmitOptions &options);
 
 } // namespace optc::cpu
 #endif

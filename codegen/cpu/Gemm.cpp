@@ -296,7 +296,7 @@ void GemmEmitter::emitColumns(const Columns &columns) {
 
 /// The height, of those there is code for, that takes the least time for `count` rows; it is never more than `count`.
 Value GemmEmitter::bestHeight(Value count) {
-  Value best = index.c(1), least = index.mul(count, index.c(2));
+  Value best = index.c(1), least = index.mul(count, index.c(kernel::GemmBlocks::costOfHeight(1)));
   for (int64_t height : llvm::reverse(heights)) {
     if (height == 1)
       continue;

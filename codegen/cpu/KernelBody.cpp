@@ -102,6 +102,8 @@ Value KernelBody::boundDim(Value tensor, unsigned dim) {
     return bind.getDims()[position];
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return empty.getDynamicSizes()[position];
+  if (auto view = tensor.getDefiningOp<kernel::ViewOp>())
+    return view.getDims()[position];
   if (auto padded = tensor.getDefiningOp<kernel::PaddedOp>())
     return padded.getDims()[position];
   // A destination and its fill have one size.
@@ -157,8 +159,14 @@ void KernelBody::finish() {
   func.walk([&](bufferization::MaterializeInDestinationOp op) { dead.push_back(op); });
   for (Operation *op : dead)
     op->erase();
-  for (linalg::LinalgOp op : llvm::reverse(structured))
+  dead.clear();
+  func.walk([&](Operation *op) {
+    if (isa<linalg::LinalgOp, kernel::ViewOp>(op))
+      dead.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(dead))
     op->erase();
+  structured.clear();
   // What only they used, users before what they use.
   SmallVector<Operation *> rest;
   for (Operation &op : llvm::reverse(func.getBody().front()))

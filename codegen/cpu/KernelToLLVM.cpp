@@ -40,6 +40,8 @@ private:
   void convertBind(kernel::BindOp op);
   LogicalResult convertHost(func::FuncOp func);
   void convertRelease(kernel::ReleaseOp op);
+  void convertSolveArena(kernel::SolveArenaOp op);
+  Value byteSize(kernel::ByteSizeOp op);
   LogicalResult convertHostOp(Operation *op);
 
   Value c32(int64_t v) { return LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(v)); }
@@ -74,7 +76,7 @@ private:
   Type ptr, i8, i32, i64;
   func::FuncOp host;
   Value handle;
-  int messages = 0;
+  int messages = 0, lifetimes = 0;
 };
 
 } // namespace
@@ -196,6 +198,42 @@ void Converter::convertBind(kernel::BindOp op) {
   op.erase();
 }
 
+void Converter::convertSolveArena(kernel::SolveArenaOp op) {
+  size_t n = op.getBytes().size();
+  std::string name = "optc_lifetimes_" + std::to_string(lifetimes++);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(i32, 2 * n), /*isConstant=*/true, LLVM::Linkage::Private, name,
+                           b.getI32TensorAttr(op.getLifetimes()));
+  }
+  Value bytes = stack(8 * n), buffers = stack(8 * n);
+  for (auto [i, size] : llvm::enumerate(op.getBytes()))
+    store(toI64(size), bytes, 8 * i);
+  call("optc_rt_solve_arena", {}, {handle, c32(n), bytes, LLVM::AddressOfOp::create(b, ptr, name), buffers});
+  for (auto [i, result] : llvm::enumerate(op.getPtrs()))
+    result.replaceAllUsesWith(load(ptr, buffers, 8 * i));
+  op.erase();
+}
+
+Value Converter::byteSize(kernel::ByteSizeOp op) {
+  Type i1 = b.getI1Type();
+  Value zero = c64(0), none = c64(-1), total = c64(op.getFactor());
+  Value bad = LLVM::ConstantOp::create(b, i1, b.getBoolAttr(false)), negative = bad, empty = bad;
+  for (Value dim : op.getDims()) {
+    Value size = toI64(dim);
+    Value product =
+        LLVM::SMulWithOverflowOp::create(b, LLVM::LLVMStructType::getLiteral(context, {i64, i1}), total, size);
+    total = LLVM::ExtractValueOp::create(b, product, 0);
+    bad = LLVM::OrOp::create(b, bad, LLVM::ExtractValueOp::create(b, product, 1));
+    negative = LLVM::OrOp::create(b, negative, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, size, zero));
+    empty = LLVM::OrOp::create(b, empty, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, size, zero));
+  }
+  total = LLVM::SelectOp::create(b, bad, none, total);
+  total = LLVM::SelectOp::create(b, empty, zero, total);
+  return LLVM::SelectOp::create(b, negative, none, total);
+}
+
 void Converter::convertRelease(kernel::ReleaseOp op) {
   size_t n = op.getKept().size(), m = op.getValues().size();
   if (n + m == 0) {
@@ -257,6 +295,11 @@ LogicalResult Converter::convertHostOp(Operation *op) {
             LLVM::GEPOp::create(b, ptr, i8, global("optc_weights"), ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
       })
       .Case([&](kernel::AllocOp o) { return replace(call("optc_rt_alloc", ptr, {handle, toI64(o.getBytes())})); })
+      .Case([&](kernel::SolveArenaOp o) {
+        convertSolveArena(o);
+        return success();
+      })
+      .Case([&](kernel::ByteSizeOp o) { return replace(toIndex(byteSize(o))); })
       .Case([&](kernel::MarkOp) { return replace(toIndex(call("optc_rt_mark", i64, {handle}))); })
       .Case([&](kernel::ReleaseOp o) {
         convertRelease(o);

@@ -25,9 +25,9 @@ struct Family {
 } // namespace
 
 static constexpr Family kFamilies[] = {
-    {kernel::kFamilyGemm, cpu::emitGemm},
-    {kernel::kFamilyWindow, cpu::emitWindow},
-    {kernel::kFamilyPack, cpu::emitPack},
+    {kernel::kFamilyGemm, cpu::emitGemm},       {kernel::kFamilyWindow, cpu::emitWindow},
+    {kernel::kFamilyPack, cpu::emitPack},       {kernel::kFamilyRows, cpu::emitRows},
+    {kernel::kFamilyColumns, cpu::emitColumns},
 };
 
 static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &options) {

@@ -7,10 +7,45 @@
 using namespace mlir;
 using namespace optc;
 
+void optc::cpu::allowContraction(ArrayRef<linalg::GenericOp> ops) {
+  for (linalg::GenericOp op : ops)
+    op.getBody()->walk([&](Operation *inner) {
+      auto math = dyn_cast<arith::ArithFastMathInterface>(inner);
+      if (math && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner))
+        inner->setAttr(math.getFastMathAttrName(),
+                       arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
+    });
+}
+
+Type optc::cpu::vectorOf(Type element, int64_t lanes) {
+  return lanes == 0 ? element : VectorType::get({lanes}, element);
+}
+
 Value optc::cpu::spread(ImplicitLocOpBuilder &b, Value scalar, int64_t lanes) {
-  if (isa<VectorType>(scalar.getType()))
+  if (lanes == 0 || isa<VectorType>(scalar.getType()))
     return scalar;
   return vector::BroadcastOp::create(b, VectorType::get({lanes}, scalar.getType()), scalar);
+}
+
+static Value mapped(ImplicitLocOpBuilder &b, const IRMapping &map, Value v, int64_t lanes) {
+  return cpu::spread(b, map.lookupOrDefault(v), lanes);
+}
+
+void optc::cpu::cloneOpOnVectors(ImplicitLocOpBuilder &b, Operation &op, IRMapping &map, int64_t lanes) {
+  if (isa<arith::ConstantOp>(op)) {
+    Value copy = b.clone(op)->getResult(0);
+    map.map(op.getResult(0), spread(b, copy, lanes));
+    return;
+  }
+  OperationState state(op.getLoc(), op.getName());
+  for (Value v : op.getOperands())
+    state.operands.push_back(mapped(b, map, v, lanes));
+  for (Type type : op.getResultTypes())
+    state.types.push_back(vectorOf(type, lanes));
+  state.attributes = llvm::to_vector(op.getAttrs());
+  Operation *made = b.create(state);
+  for (auto [from, to] : llvm::zip(op.getResults(), made->getResults()))
+    map.map(from, to);
 }
 
 Value optc::cpu::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value buffer, Value offset, Value mask) {
@@ -32,28 +67,17 @@ SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &bod
   IRMapping map;
   for (auto [from, to] : llvm::zip(body.getArguments(), args))
     map.map(from, to);
+  auto isVector = [&](Value v) { return isa<VectorType>(map.lookupOrDefault(v).getType()); };
   for (Operation &op : body.without_terminator()) {
-    if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
       map.map(index.getResult(), indexOf(index.getDim()));
-      continue;
-    }
-    auto isVector = [&](Value v) { return isa<VectorType>(map.lookupOrDefault(v).getType()); };
-    if (llvm::none_of(op.getOperands(), isVector)) {
+    else if (llvm::none_of(op.getOperands(), isVector))
       b.clone(op, map);
-      continue;
-    }
-    OperationState state(op.getLoc(), op.getName());
-    for (Value v : op.getOperands())
-      state.operands.push_back(spread(b, map.lookupOrDefault(v), lanes));
-    for (Type type : op.getResultTypes())
-      state.types.push_back(VectorType::get({lanes}, type));
-    state.attributes = llvm::to_vector(op.getAttrs());
-    Operation *made = b.create(state);
-    for (auto [from, to] : llvm::zip(op.getResults(), made->getResults()))
-      map.map(from, to);
+    else
+      cloneOpOnVectors(b, op, map, lanes);
   }
   SmallVector<Value> out;
   for (Value v : body.getTerminator()->getOperands())
-    out.push_back(spread(b, map.lookupOrDefault(v), lanes));
+    out.push_back(mapped(b, map, v, lanes));
   return out;
 }

@@ -31,6 +31,8 @@ struct ModelSignature {
   std::vector<SignatureValue> inputs, outputs;
   std::vector<std::string> symbols;
   int64_t arenaBytes = 0;
+  /// Set when a run takes memory besides the arena: the first node that does, "" if it has no name.
+  std::optional<std::string> runTimeSized;
 };
 
 /// A constant at a byte offset of the artifact's constants. Never copied into memory as a whole: `bytes` may point into

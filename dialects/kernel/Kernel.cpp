@@ -77,6 +77,13 @@ LogicalResult ReleaseOp::verify() {
   return success();
 }
 
+LogicalResult SolveArenaOp::verify() {
+  if (getPtrs().size() != getBytes().size() || getLifetimes().size() != 2 * getBytes().size())
+    return emitOpError("has ") << getBytes().size() << " sizes, " << getLifetimes().size() << " ends of lifetimes and "
+                               << getPtrs().size() << " results";
+  return success();
+}
+
 LogicalResult ViewOp::verify() {
   if (countDynamicDims(getResult().getType()) != static_cast<int64_t>(getDims().size()))
     return emitOpError("has ") << getDims().size() << " dims for " << countDynamicDims(getResult().getType())

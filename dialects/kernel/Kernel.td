@@ -273,6 +273,23 @@ def AllocOp : KernelOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let results = (outs Ptr:$ptr);
   let assemblyFormat = "$bytes attr-dict";
 }
+def SolveArenaOp : KernelOp<"solve_arena", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "run-time memory for several buffers, which share it when they are alive at different times";
+  let description = [{
+    `bytes` are the sizes of the buffers, `lifetimes` the first and the last point of the program at which each is in
+    use. The runtime places them, and remembers the places for these sizes.
+  }];
+  let arguments = (ins Variadic<Index>:$bytes, DenseI32ArrayAttr:$lifetimes);
+  let results = (outs Variadic<Ptr>:$ptrs);
+  let assemblyFormat = "`(` $bytes `)` `lifetimes` $lifetimes attr-dict `->` type($ptrs)";
+  let hasVerifier = 1;
+}
+def ByteSizeOp : KernelOp<"byte_size", [Pure]> {
+  let summary = "the product of sizes and a factor, -1 when a size is negative or the product is too large";
+  let arguments = (ins Variadic<Index>:$dims, I64Attr:$factor);
+  let results = (outs Index:$bytes);
+  let assemblyFormat = "`[` $dims `]` `times` $factor attr-dict";
+}
 def MarkOp : KernelOp<"mark", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "how much run-time memory is in use";
   let results = (outs Index:$position);

@@ -7,7 +7,7 @@ namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
 inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
-                                     kFamilyPack = "pack";
+                                     kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns";
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
@@ -29,7 +29,7 @@ struct GemmBlocks {
   /// Heights of register tiles for a number of rows that only a run knows, MR first, 1 last.
   llvm::SmallVector<int64_t> heights() const;
   /// Relative time of a register tile: its rows, and what it loads anyway.
-  static int64_t costOfHeight(int64_t height) { return height + 1; }
+  static int64_t costOfHeight(int64_t height) { return 2 * height + 1; }
   static GemmBlocks get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels}; }
 };

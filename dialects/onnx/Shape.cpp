@@ -90,7 +90,13 @@ const ShapeInfo &ShapeTable::get(Value value) {
   return *infos.find(value)->second;
 }
 
+std::optional<SmallVector<Dim>> ShapeTable::gridOf(Value value) const {
+  auto it = grids.find(value);
+  return it == grids.end() ? std::nullopt : std::optional(it->second);
+}
+
 void ShapeTable::set(Value value, ShapeInfo info) {
+  grids.erase(value);
   auto &slot = infos[value];
   if (slot)
     *slot = std::move(info);
@@ -188,6 +194,23 @@ std::optional<SmallVector<int64_t>> ShapeContext::constElements(unsigned i) cons
   return has(i) ? in(i).constElements() : std::nullopt;
 }
 
+/// The number of elements, when the sizes are constants and it is small enough to follow them.
+static std::optional<int64_t> trackedCount(ArrayRef<Dim> dims) {
+  int64_t count = 1;
+  for (Dim d : dims) {
+    if (!d->isConst() || d->value > maxTrackedElements || count * d->value > maxTrackedElements)
+      return std::nullopt;
+    count *= d->value;
+  }
+  return count;
+}
+
+std::optional<SmallVector<Dim>> ShapeContext::rowMajor(unsigned i) const {
+  if (!ranked(i) || !trackedCount(dims(i)))
+    return std::nullopt;
+  return rank(i) <= 1 ? in(i).elements : table.gridOf(operand(i));
+}
+
 std::optional<SmallVector<double>> ShapeContext::constFloats(unsigned i) const {
   return has(i) ? constantFloatsOf(table, operand(i)) : std::nullopt;
 }
@@ -258,6 +281,19 @@ LogicalResult ShapeContext::set(unsigned i, Type elementType, ArrayRef<Dim> dims
   if (elements && info.rank() <= 1 && int64_t(elements->size()) <= maxTrackedElements)
     info.elements = std::move(elements);
   return setInfo(i, info);
+}
+
+LogicalResult ShapeContext::setRowMajor(unsigned i, Type elementType, ArrayRef<Dim> dims,
+                                        std::optional<SmallVector<Dim>> elements) {
+  if (elements && trackedCount(dims) != int64_t(elements->size()))
+    elements.reset();
+  if (dims.size() <= 1)
+    return set(i, elementType, dims, std::move(elements));
+  if (failed(set(i, elementType, dims)))
+    return failure();
+  if (elements && hasResult(i))
+    table.setGrid(result(i), std::move(*elements));
+  return success();
 }
 
 LogicalResult ShapeContext::setRank(unsigned i, Type elementType, int64_t rank) {

@@ -43,7 +43,15 @@ public:
   const ShapeInfo &get(mlir::Value value);
   void set(mlir::Value value, ShapeInfo info);
   bool has(mlir::Value value) const { return infos.count(value); }
-  void erase(mlir::Value value) { infos.erase(value); }
+  void erase(mlir::Value value) {
+    infos.erase(value);
+    grids.erase(value);
+  }
+  /// The elements, row-major, of a small integer tensor of rank 2 or more. Only operators that rearrange elements
+  /// follow these; they lead from one vector to another (amounts of padding, for instance). Forgotten when `value` is
+  /// set.
+  void setGrid(mlir::Value value, llvm::SmallVector<Dim> elements) { grids[value] = std::move(elements); }
+  std::optional<llvm::SmallVector<Dim>> gridOf(mlir::Value value) const;
 
   /// What a type says; unknown sizes become leaves of `value`.
   ShapeInfo fromType(mlir::Value value, mlir::Type type);
@@ -60,6 +68,7 @@ public:
 private:
   void bindArguments(mlir::func::FuncOp func);
   llvm::DenseMap<mlir::Value, std::unique_ptr<ShapeInfo>> infos;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Dim>> grids;
 };
 
 /// The name of a node for messages: its NameLoc, or its operator.
@@ -88,6 +97,8 @@ public:
   /// so. The lowering checks the length when it reads them.
   std::optional<llvm::SmallVector<Dim>> elements(unsigned i, int64_t count) const;
   std::optional<llvm::SmallVector<int64_t>> constElements(unsigned i) const;
+  /// The tracked elements of an operand of any rank, row-major, when its sizes are constants.
+  std::optional<llvm::SmallVector<Dim>> rowMajor(unsigned i) const;
   /// The values of a small constant floating-point operand.
   std::optional<llvm::SmallVector<double>> constFloats(unsigned i) const;
 
@@ -108,6 +119,9 @@ public:
   /// Set a result; nothing happens for absent ones.
   mlir::LogicalResult set(unsigned i, mlir::Type elementType, llvm::ArrayRef<Dim> dims,
                           std::optional<llvm::SmallVector<Dim>> elements = std::nullopt);
+  /// The same with the elements of a result of any rank, which are kept where `dims` are constants.
+  mlir::LogicalResult setRowMajor(unsigned i, mlir::Type elementType, llvm::ArrayRef<Dim> dims,
+                                  std::optional<llvm::SmallVector<Dim>> elements);
   mlir::LogicalResult set(unsigned i, llvm::ArrayRef<Dim> dims) { return set(i, resultElement(i), dims); }
   /// A result of known rank and unknown sizes.
   mlir::LogicalResult setRank(unsigned i, mlir::Type elementType, int64_t rank);

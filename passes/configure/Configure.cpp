@@ -40,7 +40,8 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
   operand.set(kernel::PackedOp::create(inside, source.getLoc(), source.getType(), panels, packing));
 }
 
-static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseWindow};
+static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseWindow,
+                                                    configure::chooseRows, configure::chooseColumns};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
@@ -48,6 +49,20 @@ kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef fam
   return kernel::StrategyAttr::get(context, b.getStringAttr(family), b.getDenseI64ArrayAttr(groups),
                                    b.getDenseI64ArrayAttr(tiles), b.getDenseI64ArrayAttr(blocks), /*scratch=*/0,
                                    b.getStringAttr(reason));
+}
+
+int64_t configure::widestBits(ArrayRef<linalg::GenericOp> ops) {
+  int64_t bits = 8;
+  auto see = [&](Type type) {
+    if (type.isIntOrFloat())
+      bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
+  };
+  for (linalg::GenericOp op : ops) {
+    Block *body = op.getBody();
+    llvm::for_each(body->getArgumentTypes(), see);
+    body->walk([&](Operation *inner) { llvm::for_each(inner->getResultTypes(), see); });
+  }
+  return bits;
 }
 
 namespace {
@@ -73,6 +88,11 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
             strategy = choose(dispatch, machine, declined);
       if (!strategy)
         strategy = configure::chooseLoops(dispatch, machine, declined);
+      // The report tells why the families before did not take it.
+      if (!declined.empty())
+        strategy = kernel::StrategyAttr::get(
+            &getContext(), strategy.getFamily(), strategy.getGroups(), strategy.getTiles(), strategy.getBlocks(),
+            strategy.getScratch(), StringAttr::get(&getContext(), strategy.getReason().getValue() + "; " + declined));
       dispatch.setStrategyAttr(strategy);
     }
   }

@@ -52,8 +52,6 @@ kernel::StrategyAttr configure::chooseLoops(kernel::DispatchOp dispatch, const M
     work = std::max(work, iterationsPerStep(linalgOp, *outer));
     reason = "tiles along the first dimension of the result";
   }
-  if (!declined.empty())
-    reason += "; " + declined;
   SmallVector<int64_t> groups, tiles;
   if (work > 0) {
     groups.push_back(1);

@@ -16,7 +16,9 @@ struct Machine {
 using ChooseFn = kernel::StrategyAttr (*)(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseWindow(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseColumns(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef family, llvm::ArrayRef<int64_t> groups,
@@ -31,6 +33,8 @@ int64_t typical(const kernel::SizeExpr &size);
 mlir::linalg::GenericOp reductionOf(kernel::DispatchOp dispatch);
 /// Reads an operand of an op in a dispatch through panels; without any, the operand is a constant that is packed.
 void readPanels(mlir::OpOperand &operand, kernel::PackingAttr packing, mlir::Value panels = nullptr);
+/// Bits of the widest type that the ops compute with, which decides how many elements a vector holds.
+int64_t widestBits(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 } // namespace optc::configure
 #endif

@@ -14,6 +14,8 @@
 #include "optc/dialects/kernel/Window.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/dispatch/Groups.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace optc {
 #define GEN_PASS_DEF_FORMDISPATCHES
@@ -22,6 +24,7 @@ namespace optc {
 
 using namespace mlir;
 using namespace optc;
+using dispatch::Group;
 
 /// The name of an op in reports: the label that the lowering left, else (fused ops have none) the node it is from.
 static std::string labelOf(Operation *op) {
@@ -45,75 +48,67 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
   return dims;
 }
 
-/// Root and elementwise consumers, each the only user of the one before.
-using Group = SmallVector<linalg::LinalgOp>;
-
-/// The loops of a product or a window, whose emitters compute consumers on their accumulators.
-struct EpilogueRoot {
-  kernel::LoopNest nest;
-  SmallVector<unsigned> columns; ///< loops that vectors run along
-  bool indices;                  ///< consumers may ask for their position
-};
-
-/// None for other ops, and for what those emitters cannot take: there, an inner result has no place.
-static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
-  if (auto product = kernel::matchContraction(op); succeeded(product)) {
-    if (kernel::hasContiguousColumns(*product) || kernel::isPackable(*product))
-      return EpilogueRoot{product->nest, product->n, /*indices=*/false};
-    return std::nullopt;
-  }
-  if (auto window = kernel::matchWindow(op); succeeded(window) && kernel::hasVectorWeights(*window))
-    return EpilogueRoot{window->nest, {window->lane}, /*indices=*/true};
-  return std::nullopt;
-}
-
-/// Whether the op starts from (a fill of) nothing, so that a temporary can take the place of its destination.
-static bool startsEmpty(Operation *op) {
-  Value init = cast<linalg::LinalgOp>(op).getDpsInits()[0];
-  if (auto fill = init.getDefiningOp<linalg::FillOp>())
-    init = fill.getDpsInits()[0];
-  return init.getDefiningOp<tensor::EmptyOp>() != nullptr;
-}
-
-/// The consumers that the root computes on its accumulators; an op that reads two roots goes with the first.
-static void growEpilogue(Group &group, const DenseSet<Operation *> &taken) {
-  auto op = dyn_cast<linalg::GenericOp>(group.front().getOperation());
-  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op) : std::nullopt;
-  if (!root)
+/// The view chain behind `operand` that starts from a value of the group, cloned into its dispatch.
+static void cloneViews(OpBuilder &b, Value operand, IRMapping &inner) {
+  auto view = operand.getDefiningOp<kernel::ViewOp>();
+  if (!view || inner.contains(operand))
     return;
-  for (Operation *last = op; last->hasOneUse();) {
-    auto consumer = dyn_cast<linalg::GenericOp>(*last->user_begin());
-    if (!consumer || taken.contains(consumer) || consumer->getBlock() != op->getBlock() || !startsEmpty(last) ||
-        failed(kernel::matchEpilogue(root->nest, root->columns, consumer, last->getResult(0), root->indices)))
-      return;
-    group.push_back(cast<linalg::LinalgOp>(consumer.getOperation()));
-    last = consumer;
-  }
+  cloneViews(b, view.getSource(), inner);
+  if (inner.contains(view.getSource()))
+    b.clone(*view, inner);
 }
 
 static void formDispatch(const Group &group) {
   linalg::LinalgOp last = group.back();
+  // What the group's values are for, other than the group: its results.
+  SmallVector<Value> results;
+  for (linalg::LinalgOp op : group)
+    for (Value value : op->getResults())
+      if (llvm::any_of(value.getUsers(), [&](Operation *user) {
+            return !llvm::is_contained(group, dyn_cast<linalg::LinalgOp>(user)) && !dispatch::isInnerView(user, group);
+          }))
+        results.push_back(value);
+  if (results.empty()) {
+    for (linalg::LinalgOp op : llvm::reverse(group))
+      op->erase();
+    return;
+  }
+  FailureOr<SmallVector<Operation *>> moved = dispatch::opsToMove(group);
+  assert(succeeded(moved) && "groups are grown so that they can be formed");
+  Operation *after = last;
+  for (Operation *op : *moved) {
+    op->moveAfter(after);
+    after = op;
+  }
   OpBuilder b(last);
   Location loc = last.getLoc();
   SmallVector<Value> dims;
-  for (Value init : last.getDpsInits())
+  DenseMap<Value, unsigned> numbers;
+  for (Value value : results) {
+    auto result = cast<OpResult>(value);
+    Value init = cast<linalg::LinalgOp>(result.getOwner()).getDpsInits()[result.getResultNumber()];
     llvm::append_range(dims, dynamicDimsOf(b, loc, init));
-  std::string label = labelOf(group.front());
-  for (linalg::LinalgOp op : ArrayRef(group).drop_front())
-    label += "_" + labelOf(op);
+    numbers[value] = numbers.size();
+  }
+  std::string label;
+  llvm::StringSet<> named;
+  for (linalg::LinalgOp op : group)
+    if (named.insert(labelOf(op)).second)
+      label += (label.empty() ? "" : "_") + labelOf(op);
   if (group.size() > 1)
     loc = b.getFusedLoc(llvm::map_to_vector(group, [](linalg::LinalgOp op) { return op.getLoc(); }));
-  auto dispatch = kernel::DispatchOp::create(b, loc, label, last->getResultTypes(), dims);
+  auto dispatch = kernel::DispatchOp::create(b, loc, label, TypeRange(ValueRange(results)), dims);
   Block &body = dispatch.getBody().front();
   b.setInsertionPointToEnd(&body);
   IRMapping inner; // results of the group's ops
   for (linalg::LinalgOp op : group) {
-    // What an op starts from: the last one from the destinations, the others from temporaries.
+    // What an op starts from: destinations where there are, else temporaries.
     IRMapping starts;
     for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
       auto fill = init.getDefiningOp<linalg::FillOp>();
       Value from = fill ? fill.getDpsInits()[0] : init;
-      Value dest = op == last                              ? Value(body.getArgument(i))
+      auto number = numbers.find(op->getResult(i));
+      Value dest = number != numbers.end()                 ? Value(body.getArgument(number->second))
                    : from.getDefiningOp<tensor::EmptyOp>() ? b.clone(*from.getDefiningOp())->getResult(0)
                                                            : Value();
       assert(dest && "an inner op of a group starts from an empty tensor");
@@ -124,6 +119,8 @@ static void formDispatch(const Group &group) {
       // Only as the init: the same tensor may be read as an input, too.
       starts.map(init, dest);
     }
+    for (Value operand : op->getOperands())
+      cloneViews(b, operand, inner);
     Operation *copy = b.clone(*op);
     for (OpOperand &operand : copy->getOpOperands()) {
       if (cast<linalg::LinalgOp>(copy).isDpsInit(&operand)) {
@@ -141,11 +138,27 @@ static void formDispatch(const Group &group) {
     copy->removeAttr("optc.label");
     inner.map(op->getResults(), copy->getResults());
   }
-  SmallVector<Value> results;
-  for (Value result : last->getResults())
-    results.push_back(inner.lookup(result));
-  kernel::YieldOp::create(b, loc, results);
-  last->replaceAllUsesWith(dispatch);
+  kernel::YieldOp::create(b, loc, llvm::map_to_vector(results, [&](Value v) { return inner.lookup(v); }));
+  for (auto [value, result] : llvm::zip(results, dispatch.getResults()))
+    value.replaceAllUsesWith(result);
+  SetVector<Operation *> dead;
+  for (linalg::LinalgOp op : group)
+    for (Value operand : op->getOperands())
+      while (auto view = operand.getDefiningOp<kernel::ViewOp>()) {
+        dead.insert(view);
+        operand = view.getSource();
+      }
+  for (linalg::LinalgOp op : llvm::reverse(group))
+    op->dropAllReferences();
+  for (bool any = true; any;) {
+    any = false;
+    dead.remove_if([&](Operation *view) {
+      if (!view->use_empty())
+        return false;
+      view->erase();
+      return any = true;
+    });
+  }
   for (linalg::LinalgOp op : llvm::reverse(group))
     op->erase();
 }
@@ -163,28 +176,45 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
         roots.push_back(linalgOp);
       return WalkResult::advance();
     });
-    // Products take their consumers before those become roots of their own.
-    SmallVector<Group> groups;
     DenseSet<Operation *> taken;
+    auto decline = [&](Operation *op, StringRef reason) {
+      ++declined;
+      if (report)
+        op->emitRemark("does not join a group: ") << reason;
+    };
+    // Products take their consumers first.
+    DenseMap<Operation *, Group> products;
     for (linalg::LinalgOp root : roots) {
-      if (taken.contains(root))
+      auto generic = dyn_cast<linalg::GenericOp>(*root);
+      if (optLevel < 1 || !generic || taken.contains(root) || !dispatch::takesEpilogue(generic))
         continue;
-      Group group{root};
-      if (optLevel >= 1)
-        growEpilogue(group, taken);
+      Group &group = products[root];
+      group = {root};
+      dispatch::growEpilogue(group, taken, decline);
       epilogues += group.size() - 1;
-      for (linalg::LinalgOp op : group)
-        taken.insert(op);
-      groups.push_back(std::move(group));
+      taken.insert_range(group);
+    }
+    // A group of rows may have several results: it is formed before the next one grows, which then sees it as one op.
+    // Where a sum of products is not a root for products, its consumers may well be the rows of another reduction.
+    SmallVector<linalg::LinalgOp> reductions = roots;
+    std::stable_partition(reductions.begin(), reductions.end(), dispatch::readsWholeRows);
+    for (linalg::LinalgOp root : reductions) {
+      if (optLevel < 1 || taken.contains(root))
+        continue;
+      Group group = {root};
+      dispatch::growRows(group, taken, decline);
+      if (group.size() == 1)
+        continue;
+      rowOps += group.size();
+      taken.insert_range(group);
+      formDispatch(group);
     }
     // Users before producers, so that a fill which all users pulled in is dead when its turn comes.
-    for (const Group &group : llvm::reverse(groups)) {
-      linalg::LinalgOp last = group.back();
-      if (last->use_empty())
-        for (linalg::LinalgOp op : llvm::reverse(group))
-          op->erase();
-      else
-        formDispatch(group);
+    for (linalg::LinalgOp root : llvm::reverse(roots)) {
+      auto product = products.find(root);
+      if (product == products.end() && taken.contains(root))
+        continue;
+      formDispatch(product == products.end() ? Group{root} : product->second);
     }
     getOperation()->walk([](tensor::EmptyOp op) {
       if (op->use_empty())

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/Rows.h"
 #include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
@@ -14,8 +15,17 @@ namespace optc {
 
 using namespace mlir;
 
-/// Repeating a producer is worth it when its body does no more than this many operations.
-static constexpr int64_t kCheapBodyOps = 2;
+/// Repeating a producer is worth it when its body costs no more than this many additions.
+static constexpr int64_t kCheapBody = 2;
+
+/// Whether a reduction along rows reads the value: the producer may join its group (form-dispatches), where it is
+/// computed once for all that need it.
+static bool feedsRows(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    return generic && generic.getNumReductionLoops() > 0 && succeeded(optc::kernel::matchRows(generic));
+  });
+}
 
 /// A producer may go into its consumer when nothing is computed twice, or when that costs next to nothing. A consumer
 /// that reduces or broadcasts would evaluate the producer once per iteration, not once per element.
@@ -28,8 +38,10 @@ static bool isProfitable(OpOperand *operand) {
   // every tap.
   if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
     return false;
-  bool cheap = static_cast<int64_t>(producer.getBody()->getOperations().size()) - 1 <= kCheapBodyOps;
+  bool cheap = optc::kernel::bodyCost(*producer.getBody()) <= kCheapBody;
   bool oneUser = llvm::hasSingleElement(producer->getUsers());
+  if (!oneUser && feedsRows(operand->get()))
+    return false;
   bool permutes = consumer.getMatchingIndexingMap(operand).isPermutation();
   return cheap ? (oneUser || permutes) : (oneUser && permutes);
 }

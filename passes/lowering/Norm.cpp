@@ -72,8 +72,13 @@ template <bool logarithm> LogicalResult lowerSoftmax(Operation *op, Lowering &l)
     Input e = pointwise(l, {x, most}, inner, inner, x.dims,
                         [](const ScalarOps &s, ValueRange v) { return exponential(s, s.sub(v[0], v[1])); });
     Input sum = foldAxes(l, "Softmax.sum", e, axes, Fold::Sum, acc);
+    // The sum is at least 1, the exponential of the largest element: its inverse is exact enough at -O3.
+    bool inverts = l.optLevel >= 3;
+    if (inverts)
+      sum = pointwise(l, {sum}, inner, inner, sum.dims,
+                      [](const ScalarOps &s, ValueRange v) { return s.div(s.constant(1), v[0]); });
     y = pointwise(l, {e, sum}, inner, x.elem, x.dims,
-                  [](const ScalarOps &s, ValueRange v) { return s.div(v[0], v[1]); });
+                  [&](const ScalarOps &s, ValueRange v) { return inverts ? s.mul(v[0], v[1]) : s.div(v[0], v[1]); });
   }
   l.set(result, y.lowered);
   return success();
@@ -240,7 +245,11 @@ LogicalResult lowerGroupNorm(Operation *op, Lowering &l) {
   Input scale = viewAs(l, l.input(op->getOperand(1)), parameterDims),
         bias = viewAs(l, l.input(op->getOperand(2)), parameterDims);
   Moments m = moments(l, grouped, {2, 3});
-  Input y = normalize(l, grouped, m, scale, bias, floatAttr(op, "epsilon", 1e-5f), {x.dims[0], g, each, one});
+  // The factor of a group stays apart from the scale of a channel: it belongs to a row of the data.
+  Input inv = inverseDeviation(l, m.variance, floatAttr(op, "epsilon", 1e-5f));
+  Input y = pointwise(
+      l, {grouped, m.mean, inv, scale, bias}, innerType(x.elem), x.elem, grouped.dims,
+      [](const ScalarOps &s, ValueRange v) { return s.add(s.mul(s.mul(s.sub(v[0], v[1]), v[2]), v[3]), v[4]); });
   setInput(l, result, y);
   return success();
 }

@@ -106,16 +106,14 @@ void Planner::yieldToLoop(Location loc, ValueRange yielded, CarriedByLoop &loop,
     for (int root : source.roots) {
       for (size_t j = 0; j < loop.homes.size(); ++j)
         isOverwritten |= loop.homes[j] && j != i && llvm::is_contained(loop.homes[j]->roots, root);
-      isOverwritten |= !loop.homes[i] && arena.madeAt(root) > loop.begin;
+      isOverwritten |= !loop.homes[i] && arena.madeAt(root) > loop.begin && arena.isStatic(root);
       if (!loop.homes[i] && arena.madeAt(root) <= loop.begin)
         loop.roots.push_back(root);
     }
     if (isOverwritten) {
-      Value bytes = numBytes(loc, type, source.dims);
-      Value aside = loop.homes[i] ? allocate(loc, type, source.dims).ptr
-                                  : kernel::AllocOp::create(b, loc, ptrType, bytes).getResult();
-      kernel::CopyOp::create(b, loc, aside, sources[i], bytes);
-      sources[i] = aside;
+      Buffer aside = allocate(loc, type, source.dims);
+      kernel::CopyOp::create(b, loc, aside.ptr, sources[i], numBytes(loc, type, source.dims));
+      sources[i] = aside.ptr;
     }
   }
   yieldDescriptors(loc, yielded, loop);

@@ -1,4 +1,4 @@
-//===- Memory.cpp - liveness and placement of static buffers --------------===//
+//===- Memory.cpp - liveness and placement of buffers ----------------------===//
 #include "optc/passes/plan/Memory.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +8,12 @@ using namespace mlir;
 using namespace optc;
 
 int ArenaPlanner::add(kernel::ArenaOp placeholder, int64_t bytes, int64_t position) {
-  buffers.push_back({placeholder, bytes, position, position});
+  buffers.push_back({placeholder, nullptr, bytes, position, position});
+  return buffers.size() - 1;
+}
+
+int ArenaPlanner::add(kernel::AllocOp alloc, int64_t position) {
+  buffers.push_back({nullptr, alloc, 0, position, position});
   return buffers.size() - 1;
 }
 
@@ -23,7 +28,8 @@ void ArenaPlanner::extendOverLoop(int64_t loopBegin, int64_t loopEnd) {
 int64_t ArenaPlanner::place() {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
-    order.push_back(&buffer);
+    if (buffer.placeholder)
+      order.push_back(&buffer);
   llvm::stable_sort(order, [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
   SmallVector<Buffer *> placed; // sorted by offset
   int64_t peak = 0;

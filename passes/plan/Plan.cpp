@@ -97,7 +97,14 @@ Buffer Planner::allocate(Location loc, RankedTensorType type, SmallVector<Value>
     result.ptr = op;
     return result;
   }
-  result.ptr = kernel::AllocOp::create(b, loc, ptrType, numBytes(loc, type, result.dims));
+  // Other than numBytes, kernel.byte_size does not wrap: whatever follows can count on the buffer.
+  int64_t factor = elementBytes(type.getElementType());
+  for (int64_t size : type.getShape())
+    factor *= ShapedType::isDynamic(size) ? 1 : size;
+  Value bytes = kernel::ByteSizeOp::create(b, loc, b.getIndexType(), dynamicDims(type, result), factor);
+  auto alloc = kernel::AllocOp::create(b, loc, ptrType, bytes);
+  result.roots.push_back(arena.add(alloc, position));
+  result.ptr = alloc;
   return result;
 }
 
@@ -462,6 +469,14 @@ LogicalResult Planner::run() {
     return failure();
 
   host->setAttr("kernel.arena_bytes", b.getI64IntegerAttr(arena.place()));
+  host->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isa<kernel::AllocOp, kernel::CallLibraryOp>(op))
+      return WalkResult::advance();
+    auto node = op->getLoc()->findInstanceOf<NameLoc>();
+    host->setAttr("kernel.run_time_sized", node ? node.getName() : b.getStringAttr(""));
+    return WalkResult::interrupt();
+  });
+  arena.formSegments(host);
   auto describe = [&](auto getAttrs, TypeRange types) {
     SmallVector<Attribute> all;
     for (auto [i, type] : llvm::enumerate(types)) {

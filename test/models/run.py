@@ -4,7 +4,8 @@
   run.py [--all] [--update] [--filter REGEX] [--report FILE]
 
 Default: the small models; --all: every model of specs.py. passing.txt holds the exact names that pass. A model that cannot be
-fetched is skipped, with the reason."""
+fetched is skipped, with the reason.
+The time limit is 300 s to compile and 120 s to run."""
 
 import argparse
 import os
@@ -30,6 +31,13 @@ SMALL = [
     "resnet50_folded",
 ]
 RTOL, ATOL = 1e-3, 1e-4
+# Rounded to float16 after every operator: some units in the last place.
+TOLERANCES = {"slovorez_f16": (1e-3, 2e-3)}
+# Quantized anew at run time in every layer, so that a last bit moves whole steps: ONNX Runtime with and without its graph
+# optimisations differs by up to 6.9 in logits of up to 63 (t5_dec_i8). Compared by norm(difference) / norm(expected).
+BY_NORM = {"t5_enc_i8": 0.1, "t5_dec_i8": 0.1}
+# Squeezes an axis only where its size is 1, so ranks follow from sizes: compiled for those it is run with.
+FLAGS = {"silero_op15": ["--shape", "input=1x576", "--shape", "state=2x1x128"]}
 
 
 def file_name(name):
@@ -66,17 +74,35 @@ def expect(model):
     return folder
 
 
+def compare_norms(made, expected, most):
+    """Every output within `most` of the expected one, relative to its norm; types and shapes equal."""
+    import numpy as np
+
+    for name in sorted(os.listdir(expected)):
+        got, want = (np.load(os.path.join(folder, name)) for folder in (made, expected))
+        if got.shape != want.shape or got.dtype != want.dtype:
+            return bank.Outcome(bank.FAIL, f"{name} is {got.dtype}{got.shape}, expected {want.dtype}{want.shape}")
+        error = np.linalg.norm(got.astype(float) - want) / max(np.linalg.norm(want.astype(float)), 1e-30)
+        if not error <= most:  # NaN is no match
+            return bank.Outcome(bank.FAIL, f"{name} is {error:.3g} of its norm away, allowed: {most}")
+    return bank.Outcome(bank.PASS)
+
+
 def one(model):
     expected = expect(model)
     work = bank.fresh(os.path.join(BASE, "work", model))
     artifact = os.path.join(work, "model.so")
     try:
-        outcome = bank.compile_model(os.path.join(BASE, model + ".onnx"), artifact, "O3", timeout=300)
+        source, inputs = os.path.join(BASE, model + ".onnx"), os.path.join(BASE, model + ".inputs")
+        outcome = bank.compile_model(source, artifact, "O3", timeout=300, extra=FLAGS.get(model, []))
         if outcome.kind != bank.PASS:
             return outcome
-        return bank.run_artifact(
-            artifact, os.path.join(BASE, model + ".inputs"), expect=expected, rtol=RTOL, atol=ATOL, timeout=120
-        )
+        if model in BY_NORM:
+            made = bank.fresh(os.path.join(work, "made"))
+            outcome = bank.run_artifact(artifact, inputs, output_dir=made, timeout=120)
+            return compare_norms(made, expected, BY_NORM[model]) if outcome.kind == bank.PASS else outcome
+        rtol, atol = TOLERANCES.get(model, (RTOL, ATOL))
+        return bank.run_artifact(artifact, inputs, expect=expected, rtol=rtol, atol=atol, timeout=120)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

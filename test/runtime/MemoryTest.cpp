@@ -1,5 +1,6 @@
 //===- MemoryTest.cpp - what host programs do with the run's memory -------===//
 #include "Support.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace test;
@@ -113,4 +114,101 @@ TEST(Keep, ALoopStaysSmall) {
               EXPECT_LT(before, 1 << 20);
             }),
             "");
+}
+
+//===-- optc_rt_solve_arena --------------------------------------------------//
+
+namespace {
+struct Solved {
+  std::vector<int64_t> bytes;
+  std::vector<int32_t> lifetimes;
+  std::vector<void *> buffers;
+  int64_t taken = 0;
+
+  void solve(optc_host *h) {
+    buffers.resize(bytes.size());
+    int64_t mark = optc_rt_mark(h);
+    optc_rt_solve_arena(h, int32_t(bytes.size()), bytes.data(), lifetimes.data(), buffers.data());
+    taken = optc_rt_mark(h) - mark;
+  }
+  /// Aligned, and apart from all that is in use at the same time.
+  bool isValid() const {
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      if (uintptr_t(buffers[i]) % 64)
+        return false;
+      for (size_t j = 0; j < i; ++j) {
+        auto *a = static_cast<char *>(buffers[i]), *b = static_cast<char *>(buffers[j]);
+        bool meet = lifetimes[2 * i] <= lifetimes[2 * j + 1] && lifetimes[2 * j] <= lifetimes[2 * i + 1];
+        if (meet && a < b + std::max<int64_t>(bytes[j], 1) && b < a + std::max<int64_t>(bytes[i], 1))
+          return false;
+      }
+    }
+    return true;
+  }
+};
+} // namespace
+
+TEST(SolveArena, ChainsShareTwoPlaces) {
+  EXPECT_EQ(inModel([](optc_host *h) {
+              Solved s;
+              for (int32_t i = 0; i < 50; ++i) {
+                s.bytes.push_back(1000);
+                s.lifetimes.insert(s.lifetimes.end(), {i, i + 1});
+              }
+              s.solve(h);
+              EXPECT_TRUE(s.isValid());
+              EXPECT_EQ(s.taken, 2 * 1024);
+              // The same point of the program with other sizes, and with the first ones again.
+              std::vector<void *> before = s.buffers;
+              s.bytes[3] = 5000;
+              s.bytes[10] = 0;
+              s.solve(h);
+              EXPECT_TRUE(s.isValid());
+              EXPECT_EQ(s.taken, 5056 + 1024);
+              s.bytes[3] = s.bytes[10] = 1000;
+              s.solve(h);
+              EXPECT_EQ(s.taken, 2 * 1024);
+              for (size_t i = 0; i < before.size(); ++i)
+                EXPECT_EQ(static_cast<char *>(s.buffers[i]) - static_cast<char *>(s.buffers[0]),
+                          static_cast<char *>(before[i]) - static_cast<char *>(before[0]));
+            }),
+            "");
+}
+
+TEST(SolveArena, AnySizesAndLifetimes) {
+  EXPECT_EQ(inModel([](optc_host *h) {
+              uint32_t seed = 1;
+              auto random = [&](uint32_t below) { return (seed = seed * 1664525 + 1013904223) / 65536 % below; };
+              std::deque<Solved> points(12);
+              for (Solved &s : points)
+                for (uint32_t n = random(40) + 1; s.bytes.size() < n;) {
+                  s.bytes.push_back(0);
+                  auto first = int32_t(random(30));
+                  s.lifetimes.insert(s.lifetimes.end(), {first, first + int32_t(random(8))});
+                }
+              int64_t mark = optc_rt_mark(h);
+              for (int round = 0; round < 300; ++round) {
+                Solved &s = points[random(12)];
+                for (int64_t &size : s.bytes)
+                  size = random(5) ? int64_t(random(5000)) : 0;
+                s.solve(h);
+                ASSERT_TRUE(s.isValid()) << round;
+                optc_rt_release(h, mark);
+              }
+            }),
+            "");
+}
+
+TEST(SolveArena, RefusesSizesThatAreNone) {
+  auto solve = [](std::vector<int64_t> bytes) {
+    return inModel([&](optc_host *h) {
+      static const int32_t lifetimes[] = {0, 1, 1, 2};
+      void *buffers[2];
+      optc_rt_solve_arena(h, 2, bytes.data(), lifetimes, buffers);
+      ADD_FAILURE() << "a failing service must not return";
+    });
+  };
+  EXPECT_EQ(solve({64, -1}), "a size is negative or too large (-1 bytes)");
+  EXPECT_EQ(solve({INT64_MAX, 64}).substr(0, 13), "out of memory");
+  EXPECT_EQ(solve({INT64_MAX / 5, INT64_MAX / 5}).substr(0, 13), "out of memory");
 }

@@ -8,8 +8,7 @@ using namespace optc;
 /// Integers of a small dense attribute.
 static std::optional<SmallVector<Dim>> attrElements(ShapeContext &ctx, Attribute value) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(value);
-  if (!dense || !isa<IntegerType>(dense.getElementType()) || dense.getType().getRank() > 1 ||
-      dense.getNumElements() > maxTrackedElements)
+  if (!dense || !isa<IntegerType>(dense.getElementType()) || dense.getNumElements() > maxTrackedElements)
     return std::nullopt;
   SmallVector<Dim> elements;
   bool isSigned = !dense.getElementType().isUnsignedInteger() && !dense.getElementType().isInteger(1);
@@ -26,7 +25,7 @@ static LogicalResult inferConstant(ShapeContext &ctx) {
   if (!value)
     return ctx.error("has no value");
   auto type = cast<ShapedType>(value.getType());
-  return ctx.set(0, type.getElementType(), ctx.constants(type.getShape()), attrElements(ctx, value));
+  return ctx.setRowMajor(0, type.getElementType(), ctx.constants(type.getShape()), attrElements(ctx, value));
 }
 
 static LogicalResult inferShapeOp(ShapeContext &ctx) {

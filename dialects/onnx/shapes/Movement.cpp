@@ -5,9 +5,40 @@
 using namespace mlir;
 using namespace optc;
 
-/// The elements of input 0, when they are tracked and the result may track them.
-static std::optional<SmallVector<Dim>> sameElements(ShapeContext &ctx, ArrayRef<Dim> dims) {
-  return dims.size() <= 1 ? ctx.in(0).elements : std::nullopt;
+/// Sets result 0: the elements of input 0 in the same order.
+static LogicalResult setSame(ShapeContext &ctx, Type element, ArrayRef<Dim> dims) {
+  return ctx.setRowMajor(0, element, dims, ctx.rowMajor(0));
+}
+
+/// The elements of a row-major tensor of constant sizes at the positions that `at` gives for those of the result.
+static std::optional<SmallVector<Dim>>
+gather(const std::optional<SmallVector<Dim>> &from, ArrayRef<Dim> fromDims, ArrayRef<Dim> dims,
+       llvm::function_ref<void(ArrayRef<int64_t>, MutableArrayRef<int64_t>)> at) {
+  if (!from || llvm::any_of(dims, [](Dim d) { return !d->isConst() || d->value > maxTrackedElements; }))
+    return std::nullopt;
+  SmallVector<Dim> result;
+  SmallVector<int64_t> index(dims.size(), 0), source(fromDims.size(), 0);
+  if (llvm::any_of(dims, [](Dim d) { return d->value == 0; }))
+    return result;
+  while (int64_t(result.size()) <= maxTrackedElements) {
+    at(index, source);
+    int64_t flat = 0;
+    for (auto [i, d] : llvm::zip(source, fromDims)) {
+      if (i < 0 || i >= d->value)
+        return std::nullopt;
+      flat = flat * d->value + i;
+    }
+    if (flat >= int64_t(from->size()))
+      return std::nullopt;
+    result.push_back((*from)[flat]);
+    // The next index, the last axis fastest.
+    size_t axis = dims.size();
+    while (axis > 0 && ++index[axis - 1] == dims[axis - 1]->value)
+      index[--axis] = 0;
+    if (axis == 0)
+      return result;
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,7 +113,7 @@ static LogicalResult inferReshape(ShapeContext &ctx) {
     if (difference->isConst() && difference->value != 0)
       return mismatch();
   }
-  return ctx.set(0, element, dims, sameElements(ctx, dims));
+  return setSame(ctx, element, dims);
 }
 
 static LogicalResult inferFlatten(ShapeContext &ctx) {
@@ -112,7 +143,7 @@ static LogicalResult inferSqueeze(ShapeContext &ctx) {
     if (open && (!ctx.hasResult(0) || demandedRanks(ctx.result(0), ctx.table).least != most))
       return ctx.setUnranked(0, element);
     llvm::copy_if(in, std::back_inserter(dims), [](Dim d) { return !d->isConst(1); });
-    return ctx.set(0, element, dims, sameElements(ctx, dims));
+    return setSame(ctx, element, dims);
   }
   auto given = ctx.constElements(1);
   if (!given) {
@@ -130,7 +161,7 @@ static LogicalResult inferSqueeze(ShapeContext &ctx) {
     else if (d->isConst() && !d->isConst(1))
       return ctx.error("cannot squeeze axis " + Twine(i) + " of " + ctx.str(in) + ": its size is not 1");
   }
-  return ctx.set(0, element, dims, sameElements(ctx, dims));
+  return setSame(ctx, element, dims);
 }
 
 static LogicalResult inferUnsqueeze(ShapeContext &ctx) {
@@ -148,7 +179,7 @@ static LogicalResult inferUnsqueeze(ShapeContext &ctx) {
   SmallVector<Dim> dims = ctx.dims(0);
   for (int64_t a : *axes)
     dims.insert(dims.begin() + a, ctx.constant(1));
-  return ctx.set(0, element, dims, sameElements(ctx, dims));
+  return setSame(ctx, element, dims);
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,18 +192,23 @@ static LogicalResult inferTranspose(ShapeContext &ctx) {
   if (!ctx.ranked(0))
     return perm ? ctx.setRank(0, element, perm->size()) : ctx.setUnranked(0, element);
   int64_t rank = ctx.rank(0);
-  if (!perm) {
-    SmallVector<Dim> dims = llvm::to_vector(llvm::reverse(ctx.dims(0)));
-    return ctx.set(0, element, dims, sameElements(ctx, dims));
-  }
+  if (!perm)
+    perm = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank)));
   if (int64_t(perm->size()) != rank)
     return ctx.error("perm has " + Twine(perm->size()) + " entries for the shape " + ctx.str(ctx.dims(0)));
   if (failed(ctx.axes(*perm, rank)))
     return failure();
   SmallVector<Dim> dims;
-  for (int64_t p : *perm)
-    dims.push_back(ctx.dims(0)[p < 0 ? p + rank : p]);
-  return ctx.set(0, element, dims, sameElements(ctx, dims));
+  for (int64_t &p : *perm) {
+    p = p < 0 ? p + rank : p;
+    dims.push_back(ctx.dims(0)[p]);
+  }
+  return ctx.setRowMajor(
+      0, element, dims,
+      gather(ctx.rowMajor(0), ctx.dims(0), dims, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
+        for (auto [i, p] : llvm::zip(index, *perm))
+          from[p] = i;
+      }));
 }
 
 static LogicalResult inferExpand(ShapeContext &ctx) {
@@ -410,19 +446,11 @@ static Dim sliceSize(ShapeContext &ctx, Dim size, Dim start, Dim end, int64_t st
   return t.ceilDiv(t.max(t.sub(s, e), zero), ctx.table.sub(zero, ctx.constant(step)));
 }
 
-static std::optional<SmallVector<Dim>> sliceElements(ArrayRef<Dim> in, int64_t start, int64_t end, int64_t step,
-                                                     int64_t count) {
-  int64_t n = in.size();
+/// The first position that a slice takes of `size` elements.
+static int64_t firstOfSlice(int64_t start, int64_t step, int64_t size) {
   if (start < 0)
-    start = std::max<int64_t>(start + n, step > 0 ? 0 : -1);
-  start = std::min(start, step > 0 ? n : n - 1);
-  SmallVector<Dim> result;
-  for (int64_t i = 0, at = start; i < count; ++i, at += step) {
-    if (at < 0 || at >= n)
-      return std::nullopt;
-    result.push_back(in[at]);
-  }
-  return result;
+    start = std::max<int64_t>(start + size, step > 0 ? 0 : -1);
+  return std::min(start, step > 0 ? size : size - 1);
 }
 
 static LogicalResult inferSlice(ShapeContext &ctx) {
@@ -440,7 +468,8 @@ static LogicalResult inferSlice(ShapeContext &ctx) {
   if (starts->size() != ends->size() || starts->size() != axes->size() || (steps && steps->size() != axes->size()))
     return ctx.error("starts " + ctx.str(*starts) + ", ends " + ctx.str(*ends) + " and the " + Twine(axes->size()) +
                      " axes differ in number");
-  std::optional<SmallVector<Dim>> elements = ctx.in(0).elements;
+  std::optional<SmallVector<Dim>> elements = ctx.rowMajor(0);
+  SmallVector<int64_t> first(rank, 0), stride(rank, 1);
   for (auto [i, a] : llvm::enumerate(*axes)) {
     auto axis = ctx.axis(a, rank, "axes: axis");
     if (failed(axis))
@@ -452,13 +481,20 @@ static LogicalResult inferSlice(ShapeContext &ctx) {
     step = std::clamp(step, -(int64_t(1) << 60), int64_t(1) << 60);
     Dim start = (*starts)[i], end = (*ends)[i];
     Dim size = ctx.has(4) && !steps ? nullptr : sliceSize(ctx, dims[*axis], start, end, step);
-    if (elements && size && size->isConst() && start->isConst() && end->isConst() && size->value <= maxTrackedElements)
-      elements = sliceElements(*elements, start->value, end->value, step, size->value);
-    else
+    if (elements && size && size->isConst() && start->isConst()) {
+      first[*axis] = firstOfSlice(start->value, step, dims[*axis]->value);
+      stride[*axis] = step;
+    } else {
       elements.reset();
+    }
     dims[*axis] = size ? size : ctx.hasResult(0) ? ctx.leaf(0, *axis) : dims[*axis];
   }
-  return ctx.set(0, element, dims, std::move(elements));
+  return ctx.setRowMajor(
+      0, element, dims,
+      gather(elements, ctx.dims(0), dims, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
+        for (auto [axis, i] : llvm::enumerate(index))
+          from[axis] = first[axis] + i * stride[axis];
+      }));
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,3 +32,24 @@ func.func @larger(%x: vector<4xf32>, %y: vector<4xf32>, %u: f64, %v: f64) -> (ve
   %1 = arith.minimumf %u, %v : f64
   return %0, %1 : vector<4xf32>, f64
 }
+
+// Vectors are expanded like scalars.
+// CHECK-LABEL: func.func @vectors
+// CHECK: arith.constant dense<1.44269502> : vector<8xf32>
+// CHECK-NOT: math.
+// CHECK: return %{{.*}} : vector<8xf32>
+func.func @vectors(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.exp %x : vector<8xf32>
+  %1 = math.log %0 : vector<8xf32>
+  %2 = math.tanh %1 : vector<8xf32>
+  %3 = math.erf %2 : vector<8xf32>
+  return %3 : vector<8xf32>
+}
+
+// Negative: vectors of doubles.
+// CHECK-LABEL: func.func @doubles
+// CHECK: math.exp %{{.*}} : vector<4xf64>
+func.func @doubles(%x: vector<4xf64>) -> vector<4xf64> {
+  %0 = math.exp %x : vector<4xf64>
+  return %0 : vector<4xf64>
+}

