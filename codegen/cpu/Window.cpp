@@ -69,6 +69,11 @@ private:
   int64_t tapCount(const WindowAxis &axis) const { return w.nest.sizes[axis.tap].factor; }
   bool isLooped(size_t axis) const { return static_cast<int64_t>(axis) < blocks.looped; }
   int64_t tileSize(size_t axis) const { return axis == w.rows ? rows : axis == w.columns ? columns : 1; }
+  /// Whether the machine has masked loads of the input's vectors: those beyond 128 bits do.
+  bool hasMasks() const {
+    unsigned bits = inputType.getElementTypeBitWidth();
+    return bits >= 32 && blocks.lanes * bits >= 256;
+  }
   Value positionOf(unsigned loop) {
     auto it = position.find(loop);
     return it == position.end() ? index.c(0) : it->second;
@@ -105,6 +110,15 @@ private:
 //===----------------------------------------------------------------------===//
 // Analysis
 //===----------------------------------------------------------------------===//
+
+/// A product that is added to the accumulator may be contracted with the addition.
+static void allowContraction(Block &block) {
+  block.walk([](arith::ArithFastMathInterface op) {
+    if (isa<arith::AddFOp, arith::MulFOp>(op.getOperation()))
+      op->setAttr(op.getFastMathAttrName(),
+                  arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
+  });
+}
 
 LogicalResult WindowEmitter::analyze() {
   linalg::GenericOp root;
@@ -149,13 +163,8 @@ LogicalResult WindowEmitter::analyze() {
   start = spread(b, root.getDpsInits()[0].getDefiningOp<linalg::FillOp>().getInputs()[0], blocks.lanes);
   if (padded)
     fill = spread(b, padded.getFill(), blocks.lanes);
-  // A product that is added to the accumulator may be contracted with the addition.
   if (options.contract)
-    root.getBody()->walk([](arith::ArithFastMathInterface op) {
-      if (isa<arith::AddFOp, arith::MulFOp>(op.getOperation()))
-        op->setAttr(op.getFastMathAttrName(),
-                    arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
-    });
+    allowContraction(*root.getBody());
   return success();
 }
 
@@ -313,12 +322,17 @@ SmallVector<Value> WindowEmitter::emitSteps(bool border, SmallVector<Value> acc)
       first = index.add(first, index.mul(tapIndex[i], index.c(axis.dilation)));
     SmallVector<Position> &positions = all.emplace_back();
     for (int64_t at : places) {
-      Position p{at,
-                 index.add(index.mul(first, inputStrides[axis.dim]), index.mul(index.c(at), inputStrides[axis.dim])),
-                 Value()};
-      if (border && !w.isLane(axis))
-        p.inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index.add(first, index.c(at)),
-                                         padded.getSizes()[axis.dim]);
+      Value stride = inputStrides[axis.dim];
+      Position p{at, index.add(index.mul(first, stride), index.mul(index.c(at), stride)), Value()};
+      if (border && !w.isLane(axis)) {
+        Value place = index.add(first, index.c(at)), size = padded.getSizes()[axis.dim];
+        p.inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, place, size);
+        if (hasMasks()) {
+          // A masked load is slow where the address is not one of the program's.
+          Value nearest = arith::MaxSIOp::create(b, index.min(place, index.sub(size, index.c(1))), index.c(0));
+          p.offset = index.mul(nearest, stride);
+        }
+      }
       positions.push_back(p);
     }
   }
@@ -381,6 +395,8 @@ void WindowEmitter::visitElements(size_t axis, ArrayRef<SmallVector<Position>> a
 Value WindowEmitter::loadInput(Value offset, Value inside) {
   if (!inside)
     return loadLanes(b, inputType, inputBuffer, offset);
+  if (hasMasks())
+    return vector::MaskedLoadOp::create(b, inputType, inputBuffer, offset, spread(b, inside, blocks.lanes), fill);
   auto branch = scf::IfOp::create(b, inputType, inside, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());

@@ -124,8 +124,9 @@ static Value foldWindows(Lowering &l, StringRef label, const PoolShape &p, const
 }
 
 static Fold maximum(Type elem) {
+  // The element first: machines test that operand for NaN, once for all windows that share it.
   return {elem, elem, [](ScalarOps s) { return s.lowest(); },
-          [elem](OpBuilder &b, Location loc, Value acc, Value x) { return ScalarOps{b, loc, elem}.max(acc, x); }};
+          [elem](OpBuilder &b, Location loc, Value acc, Value x) { return ScalarOps{b, loc, elem}.max(x, acc); }};
 }
 
 static Fold sum(Type elem, std::function<Value(OpBuilder &, Location, Value)> map = nullptr) {

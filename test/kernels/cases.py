@@ -157,3 +157,42 @@ def pool(c, h, w, kernel, stride, pad):
         g.output(g.node("AveragePool", v, count_include_pad=0, **window))
         g.output(g.node("AveragePool", v, count_include_pad=1, **window))
     yield g.finish()
+
+
+@case(
+    (1, 13, 9, (3, 2), (1, 2), (2, 0, 1, 1), (1, 1)), (17, 12, 13, (5, 3), (2, 1), (1, 2, 2, 0), (1, 2)),
+    (40, 9, 20, (7, 7), (1, 1), (3, 3, 3, 3), (1, 1)), (33, 6, 5, (1, 3), (3, 3), (0, 1, 0, 1), (1, 1)),
+    (96, 1, 1, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1)), (16, "h", "w", (3, 3), (2, 2), (0, 1, 2, 1), (1, 1)),
+)  # fmt: skip
+def window(c, h, w, kernel, strides, pads, dilations):
+    """Depthwise and pooled windows of any form between two convolutions, which store channels last."""
+    for run in ([dict(h=14, w=9), dict(h=3, w=30)] if h == "h" else [{}]):
+        g = Graph(**run)
+        x = g.node("Conv", g.input(2, 8, h, w), g.constant(c, 8, 1, 1))
+        form = dict(kernel_shape=kernel, strides=strides, pads=pads)
+        y = g.node("Conv", x, g.constant(c, 1, *kernel), g.constant(c), group=c, dilations=dilations, **form)
+        g.output(g.node("Conv", g.node("HardSwish", y), g.constant(8, c, 1, 1)))
+        for z in (
+            g.node("MaxPool", x, dilations=dilations, ceil_mode=1, **form),
+            g.node("AveragePool", x, count_include_pad=0, ceil_mode=1, **form),
+            g.node("AveragePool", x, count_include_pad=1, **form),
+            g.node("LpPool", x, p=2, **form),
+        ):
+            g.output(g.node("Conv", z, g.constant(8, c, 1, 1)))
+        yield g.finish()
+
+
+@case((5, 17, 9, 3), (24, 6, 40, 11), (8, 30, 7, 20))
+def window_axes(c, d, w, kernel):
+    """Windows along one and three axes, and large ones, which are loops."""
+    g = Graph()
+    x = g.node("Conv", g.input(1, 8, d, w), g.constant(c, 8, 1, 1))
+    size = [min(kernel, d), min(kernel, w)]
+    g.output(g.node("Conv", g.node("MaxPool", x, kernel_shape=size, pads=[size[0] // 2, 0] * 2), g.constant(8, c, 1, 1)))
+    g.output(g.node("AveragePool", x, kernel_shape=size, auto_pad="SAME_UPPER"))
+    line = g.node("Conv", g.input(2, 8, w), g.constant(c, 8, 1))
+    g.output(g.node("Conv", g.node("Conv", line, g.constant(c, 1, 3), group=c, pads=[1, 1]), g.constant(8, c, 1)))
+    cube = g.node("Conv", g.input(1, 8, 5, d, w), g.constant(c, 8, 1, 1, 1))
+    cube = g.node("Conv", cube, g.constant(c, 1, 3, 3, 3), group=c, pads=[1] * 6)
+    g.output(g.node("Conv", g.node("MaxPool", cube, kernel_shape=[2] * 3, strides=[2] * 3), g.constant(8, c, 1, 1, 1)))
+    yield g.finish()

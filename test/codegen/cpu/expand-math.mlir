@@ -21,6 +21,18 @@ func.func @others(%x: f64, %y: f32) -> (f64, f32) {
   return %0, %1 : f64, f32
 }
 
+// CHECK-LABEL: func.func @larger
+// CHECK: arith.cmpf ogt, %arg0, %arg1 : vector<4xf32>
+// CHECK: arith.select
+// CHECK: arith.cmpf uno, %arg0, %arg0 : vector<4xf32>
+// CHECK: arith.select
+// CHECK: arith.cmpf olt, %arg2, %arg3 : f64
+func.func @larger(%x: vector<4xf32>, %y: vector<4xf32>, %u: f64, %v: f64) -> (vector<4xf32>, f64) {
+  %0 = arith.maximumf %x, %y : vector<4xf32>
+  %1 = arith.minimumf %u, %v : f64
+  return %0, %1 : vector<4xf32>, f64
+}
+
 // Vectors are expanded like scalars.
 // CHECK-LABEL: func.func @vectors
 // CHECK: arith.constant dense<1.44269502> : vector<8xf32>
