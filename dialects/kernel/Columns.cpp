@@ -82,6 +82,9 @@ LogicalResult Matcher::splitResult(ColumnOp &op, ArrayRef<unsigned> loops) {
 LogicalResult Matcher::addOp(linalg::GenericOp generic) {
   if (generic.getNumDpsInits() != 1)
     return refuse("has several results");
+  for (OpOperand *input : generic.getDpsInputOperands())
+    if (!generic.payloadUsesValueFromOperand(input))
+      return refuse("has an operand that only tells sizes");
   FailureOr<LoopNest> nest = loopNestOf(generic);
   if (failed(nest))
     return refuse("an access is not a sum of loops");

@@ -356,6 +356,11 @@ bool optc::kernel::hasContiguousColumns(const Contraction &c) {
 }
 
 bool optc::kernel::isPackable(const Contraction &c) {
+  // Panels do not tell sizes: those of sums have to be a's, too.
+  for (unsigned loop : c.k)
+    for (const RuntimeSize &size : c.nest.sizes[loop].runtime)
+      if (size.tensor == c.operandB().tensor && failed(dimsOfLoops(c.nest, c.operandA(), loop)))
+        return false;
   return llvm::all_of(ArrayRef<ArrayRef<unsigned>>{c.outer, c.n, c.k},
                       [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c.nest, c.operandB(), loops)); });
 }

@@ -60,6 +60,8 @@ static bool isConstant(Value tensor) { return tensor.getDefiningOp<arith::Consta
 
 /// The panels that b can be read in; null when its dimensions are not those of loops.
 static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
+  if (!kernel::isPackable(c))
+    return {};
   const NestOperand &b = c.operandB();
   auto outer = kernel::dimsOfLoops(c.nest, b, c.outer), n = kernel::dimsOfLoops(c.nest, b, c.n),
        k = kernel::dimsOfLoops(c.nest, b, c.k);
