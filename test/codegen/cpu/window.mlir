@@ -94,16 +94,54 @@ func.func @main(%x: tensor<1x20x20x16xf32>) -> tensor<1x12x12x16xf32> {
 #k = affine_map<(n, w, c, k) -> (k)>
 #y = affine_map<(n, w, c, k) -> (n, w, c)>
 
-// A border that memory does not hold: tiles inside load, those that touch it test every element.
+// A border that memory does not hold: tiles inside load, those that touch it load by masks, at the nearest address.
 // CHECK-LABEL: func.func private @border
 // CHECK: scf.if %{{.*}} {
 // CHECK: vector.load
 // CHECK: } else {
 // CHECK: arith.cmpi ult
-// CHECK: scf.if %{{.*}} -> (vector<8xf32>) {
-// CHECK: vector.load
+// CHECK: arith.minsi
+// CHECK: arith.maxsi
+// CHECK: vector.maskedload {{.*}} into vector<8xf32>
 func.func private @border(%x: !llvm.ptr, %c: !llvm.ptr, %first: index, %last: index)
     attributes {kernel.entry = 2 : i64, kernel.strategy = #kernel.strategy<family = "window", groups = [1, 1], tiles = [1, 16], blocks = [8, 1, 1, 4, 0], scratch = 0, reason = "">} {
+  %z = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %0 = kernel.bind %x[] : memref<1x16x8xf32>
+  %1 = bufferization.to_tensor %0 restrict : memref<1x16x8xf32> to tensor<1x16x8xf32>
+  %4 = kernel.bind %c[] : memref<1x16x8xf32>
+  %5 = bufferization.to_tensor %4 restrict writable : memref<1x16x8xf32> to tensor<1x16x8xf32>
+  %p = kernel.padded %1 low [%c0, %c1, %c0] sizes [%c1, %c16, %c8] fill %z dims [] : f32, tensor<1x16x8xf32> to tensor<1x18x8xf32>
+  %size = tensor.empty() : tensor<3xi8>
+  %f = linalg.fill ins(%z : f32) outs(%5 : tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+  %r = linalg.generic {indexing_maps = [#x, #k, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%p, %size : tensor<1x18x8xf32>, tensor<3xi8>) outs(%f : tensor<1x16x8xf32>) {
+  ^bb0(%u: f32, %v: i8, %acc: f32):
+    %s = arith.addf %acc, %u : f32
+    linalg.yield %s : f32
+  } -> tensor<1x16x8xf32>
+  bufferization.materialize_in_destination %r in restrict writable %4 : (tensor<1x16x8xf32>, memref<1x16x8xf32>) -> ()
+  return
+}
+
+// -----
+
+#x = affine_map<(n, w, c, k) -> (n, w + k, c)>
+#k = affine_map<(n, w, c, k) -> (k)>
+#y = affine_map<(n, w, c, k) -> (n, w, c)>
+
+// Vectors of 128 bits have no masked loads: the test is a branch.
+// CHECK-LABEL: func.func private @narrow
+// CHECK-NOT: vector.maskedload
+// CHECK: scf.if %{{.*}} -> (vector<4xf32>) {
+// CHECK: vector.load
+// CHECK-NOT: vector.maskedload
+// CHECK: return
+func.func private @narrow(%x: !llvm.ptr, %c: !llvm.ptr, %first: index, %last: index)
+    attributes {kernel.entry = 2 : i64, kernel.strategy = #kernel.strategy<family = "window", groups = [1, 1], tiles = [1, 16], blocks = [4, 1, 1, 4, 0], scratch = 0, reason = "">} {
   %z = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
