@@ -196,3 +196,14 @@ def window_axes(c, d, w, kernel):
     cube = g.node("Conv", cube, g.constant(c, 1, 3, 3, 3), group=c, pads=[1] * 6)
     g.output(g.node("Conv", g.node("MaxPool", cube, kernel_shape=[2] * 3, strides=[2] * 3), g.constant(8, c, 1, 1, 1)))
     yield g.finish()
+
+
+@case(("f", "c", "k"), ("f", 5, 3))
+def unknown_windows(f, c, k):
+    """Weights and windows whose sizes only the run knows."""
+    g = Graph(f=12, c=5, k=3, h=9, w=8)
+    x = g.input(2, c, "h", "w")
+    g.output(g.node("Relu", g.node("Conv", x, g.input(f, c, k, k))))
+    g.output(g.node("MaxPool", x, kernel_shape=[2, 2]))
+    g.output(g.node("AveragePool", x, kernel_shape=[3, 2], strides=[2, 1]))
+    yield g.finish()
