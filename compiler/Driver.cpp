@@ -4,6 +4,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "optc/codegen/object/Artifact.h"
 #include "optc/codegen/object/OutputFile.h"
+#include "optc/compiler/BuildId.h"
 #include "optc/compiler/Diagnostics.h"
 #include "optc/compiler/Dialects.h"
 #include "optc/compiler/IrFile.h"
@@ -12,6 +13,7 @@
 #include "optc/compiler/Report.h"
 #include "optc/compiler/Version.h"
 #include "optc/compiler/import/Import.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -25,25 +27,29 @@ using llvm::Error;
 static std::atomic<const char *> runningPhase = nullptr;
 const char *optc::currentPhase() { return runningPhase; }
 
+static DialectRegistry makeRegistry(const Options &options) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  if (options.plugins)
+    options.plugins->registerDialects(registry);
+  return registry;
+}
+
 namespace {
 class Compilation {
 public:
   Compilation(const Options &options, raw_ostream &out, raw_ostream &err)
-      : options(options), out(out), diagnostics(err), progress(options.progress, err), context(makeRegistry()) {
+      : options(options), out(out), diagnostics(err), progress(options.progress, err), context(makeRegistry(options)) {
     context.allowUnregisteredDialects(false);
   }
   ExitCode run();
 
 private:
-  static DialectRegistry makeRegistry() {
-    DialectRegistry registry;
-    registerDialects(registry);
-    return registry;
-  }
   PipelineOptions pipelineOptions() const { return {options.optLevel, &*report.target, options.name}; }
   Error compile();
   Error importModel();
   Error runPhase(const Phase &phase);
+  Error runPluginPasses(const Phase &phase, PluginPosition position);
   Error afterPhase(const Phase &phase);
   Error writeIr(StringRef path);
   Error emit();
@@ -92,9 +98,33 @@ Error Compilation::importModel() {
   return importFailure(diagnostics, problems);
 }
 
+/// Passes of plugins have a manager of their own: when one fails, the fault is not optc's.
+Error Compilation::runPluginPasses(const Phase &phase, PluginPosition position) {
+  if (!options.plugins || options.plugins->empty())
+    return Error::success();
+  DiagnosticScope scope(&context, diagnostics);
+  PassManager pm(&context, ModuleOp::getOperationName());
+  llvm::Expected<std::vector<std::string>> names = options.plugins->addPasses(pm, phase, position, options.passOptions);
+  if (!names)
+    return names.takeError();
+  if (names->empty())
+    return Error::success();
+  size_t before = diagnostics.problems().size();
+  if (succeeded(pm.run(*module)))
+    return Error::success();
+  StringRef side = position == PluginPosition::Before ? "before" : "after";
+  if (diagnostics.problems().size() == before)
+    diagnostics.error("a pass of a plugin failed without saying why");
+  diagnostics.note(
+      ("this happened " + side + " the phase '" + phase.name + "', in the pass " + llvm::join(*names, ", ")).str());
+  return alreadyPrinted(ExitCode::Input);
+}
+
 Error Compilation::runPhase(const Phase &phase) {
   if (!phase.addPasses)
     return Error::success();
+  if (Error error = runPluginPasses(phase, PluginPosition::Before))
+    return error;
   DiagnosticScope scope(&context, diagnostics);
   PassManager pm(&context, ModuleOp::getOperationName());
   pm.enableVerifier(options.verifyEachPhase);
@@ -105,7 +135,7 @@ Error Compilation::runPhase(const Phase &phase) {
   if (good && !options.verifyEachPhase && phase.name == "llvm")
     good = succeeded(verify(*module));
   if (good)
-    return Error::success();
+    return runPluginPasses(phase, PluginPosition::After);
   if (diagnostics.problems().size() == before)
     diagnostics.error(("the phase '" + phase.name + "' failed without saying why").str());
   return alreadyPrinted(phase.fault);
@@ -201,6 +231,9 @@ Error Compilation::writeDepfile() {
   std::string text = escapedForMake(options.output) + ":";
   for (const std::string &path : files.paths())
     text += " \\\n  " + escapedForMake(path);
+  if (options.plugins)
+    for (const Plugin &plugin : options.plugins->plugins())
+      text += " \\\n  " + escapedForMake(plugin.file);
   return writeTextFile(options.depfile, text + "\n");
 }
 
@@ -269,7 +302,9 @@ Error Compilation::compile() {
           progress.finish();
           diagnostics.report(Error(std::move(e)));
           std::string path = writeReproducer(*phase);
+          bool hasPlugins = options.plugins && !options.plugins->empty();
           diagnostics.note("this is a defect of optc" +
+                           (hasPlugins ? " or of a plugin (" + options.plugins->names() + ")" : std::string()) +
                            (path.empty() ? std::string() : "; what it was given is in " + path));
           return alreadyPrinted(ExitCode::Internal);
         }
@@ -313,16 +348,15 @@ ExitCode optc::compile(const Options &options, raw_ostream &out, raw_ostream &di
 }
 
 std::string optc::versionText() {
-  return "optc " OPTC_VERSION "\nLLVM " LLVM_VERSION_STRING "\nONNX operators of onnx 1.23.2 (opset 28)\n";
+  return "optc " OPTC_VERSION " (build " OPTC_BUILD_ID ")\nLLVM " LLVM_VERSION_STRING
+         "\nONNX operators of onnx 1.23.2 (opset 28)\n";
 }
 
 llvm::Expected<std::string> optc::pipelineText(const Options &options) {
   llvm::Expected<Target> target = resolveTarget(options.target);
   if (!target)
     return target.takeError();
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry);
+  MLIRContext context(makeRegistry(options));
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const Phase &phase : phases()) {
@@ -330,7 +364,16 @@ llvm::Expected<std::string> optc::pipelineText(const Options &options) {
     if (!phase.addPasses)
       continue;
     PassManager pm(&context, ModuleOp::getOperationName());
+    auto addPluginPasses = [&](PluginPosition position) -> Error {
+      if (!options.plugins)
+        return Error::success();
+      return options.plugins->addPasses(pm, phase, position, options.passOptions).takeError();
+    };
+    if (Error error = addPluginPasses(PluginPosition::Before))
+      return std::move(error);
     phase.addPasses(pm, {options.optLevel, &*target, options.name});
+    if (Error error = addPluginPasses(PluginPosition::After))
+      return std::move(error);
     os << "  ";
     pm.printAsTextualPipeline(os);
     os << "\n";

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 
 using namespace llvm;
 using namespace optc;
@@ -158,6 +159,15 @@ static constexpr Flag kFlags[] = {
      [](Options &o, StringRef v) { return choosePhase("--start-from", v, o.startFrom); }},
     {"--dump-phases", "DIR", "writes the IR after every phase, and weights.bin, to a folder",
      [](Options &o, StringRef v) { return parseFile("--dump-phases", v, o.dumpPhases); }},
+    {"--plugin", "FILE.so", "loads a plugin; more than one may be given, and OPTC_PLUGINS holds more, with : between",
+     [](Options &o, StringRef v) -> Error {
+       std::string file; // loaded before the first option was read
+       return parseFile("--plugin", v, file);
+     }},
+    {"--plugin-option", "PASS:NAME=VALUE", "sets an option of a plugin's pass; --list-plugins shows what there is",
+     [](Options &o, StringRef v) { return o.plugins->addOption(v, o.passOptions); }},
+    {"--list-plugins", "", "prints the plugins with their passes and options, and compiles nothing",
+     setTrue<&Options::listPlugins>},
     {"--print-pipeline", "", "prints the phases and their passes, and compiles nothing",
      setTrue<&Options::printPipeline>},
     {"--verify-each-phase", "", "verifies the IR after every pass", setTrue<&Options::verifyEachPhase>},
@@ -225,8 +235,37 @@ static Error unknownFlag(StringRef arg) {
                     " There are: " + namesOf(kFlags));
 }
 
+static const Flag *findFlag(StringRef arg) {
+  const Flag *flag = llvm::find_if(kFlags, [&](const Flag &f) {
+    return arg == f.name || (f.name.starts_with("--") && arg.split('=').first == f.name);
+  });
+  return flag == std::end(kFlags) ? nullptr : flag;
+}
+
+/// The values of --plugin. What is wrong with a command line is found when it is read.
+static std::vector<std::string> pluginFiles(ArrayRef<const char *> args) {
+  std::vector<std::string> files;
+  for (size_t i = 0; i < args.size() && StringRef(args[i]) != "--"; ++i) {
+    StringRef arg = args[i];
+    const Flag *flag = findFlag(arg);
+    if (!flag || flag->value.empty())
+      continue;
+    bool isSeparate = arg == flag->name;
+    if (isSeparate && ++i == args.size())
+      break;
+    StringRef value = isSeparate ? StringRef(args[i]) : arg.split('=').second;
+    if (flag->name == "--plugin" && !value.empty())
+      files.push_back(value.str());
+  }
+  return files;
+}
+
 Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
   Options options;
+  auto plugins = std::make_shared<PluginSet>();
+  if (Error error = plugins->load(pluginFiles(args), std::getenv("OPTC_PLUGINS")))
+    return std::move(error);
+  options.plugins = std::move(plugins);
   options.commandLine.assign(args.begin(), args.end());
   bool onlyFiles = false;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -244,11 +283,9 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
       onlyFiles = true;
       continue;
     }
-    const Flag *flag = llvm::find_if(kFlags, [&](const Flag &f) {
-      return arg == f.name || (f.name.starts_with("--") && arg.split('=').first == f.name);
-    });
+    const Flag *flag = findFlag(arg);
     StringRef value;
-    if (flag == std::end(kFlags))
+    if (!flag)
       return unknownFlag(arg);
     if (flag->value.empty()) {
       if (arg != flag->name)
@@ -263,7 +300,7 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     if (Error error = flag->apply(options, value))
       return std::move(error);
   }
-  if (options.help || options.version || options.printPipeline)
+  if (options.help || options.version || options.printPipeline || options.listPlugins)
     return options;
   if (options.model.empty())
     return usageError(

@@ -1,11 +1,13 @@
 //===- Options.h - the options of one compilation -------------------------===//
 #ifndef OPTC_COMPILER_OPTIONS_H
 #define OPTC_COMPILER_OPTIONS_H
+#include "optc/compiler/Plugins.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,12 +34,15 @@ struct Options {
   std::optional<uint64_t> maxMemory, maxSize; ///< bytes
   std::optional<double> timeout;              ///< seconds
   ProgressKind progress = ProgressKind::Auto;
-  bool printPipeline = false, verifyEachPhase = false, check = false, json = false;
+  std::shared_ptr<const PluginSet> plugins; ///< never null after parseOptions
+  PassOptionTexts passOptions;              ///< of --plugin-option
+  bool printPipeline = false, listPlugins = false, verifyEachPhase = false, check = false, json = false;
   bool version = false, help = false;
   std::vector<std::string> commandLine; ///< for reproducers
 };
 
-/// Reads a command line (without the program's name). Errors are usage errors that say what is possible.
+/// Reads a command line (without the program's name). Loads the plugins of --plugin and OPTC_PLUGINS first: what other
+/// options take depends on them. Errors are usage errors that say what is possible.
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> args);
 /// The text of --help.
 std::string helpText();

@@ -67,6 +67,22 @@ static json::Array valuesJson(ArrayRef<SignatureValue> values, ArrayRef<std::str
   return all;
 }
 
+/// With the options of the passes; null without plugins.
+static json::Value pluginsJson(const Options &options) {
+  if (!options.plugins || options.plugins->empty())
+    return nullptr;
+  json::Array all;
+  for (const Plugin &plugin : options.plugins->plugins()) {
+    json::Object passOptions;
+    for (const PluginPass &pass : plugin.passes)
+      if (auto given = options.passOptions.find(pass.name); given != options.passOptions.end())
+        passOptions[pass.name] = utf8(given->second);
+    all.push_back(json::Object{
+        {"name", utf8(plugin.name)}, {"version", utf8(plugin.version)}, {"options", std::move(passOptions)}});
+  }
+  return all;
+}
+
 json::Object Report::toJson(const Options &options) const {
   json::Object root{{"optc", OPTC_VERSION}, {"model", utf8(options.model)},  {"output", utf8(options.output)},
                     {"name", options.name}, {"opt_level", options.optLevel}, {"exit_code", exitCode}};
@@ -75,6 +91,8 @@ json::Object Report::toJson(const Options &options) const {
   for (const std::string &problem : problems)
     list.push_back(utf8(problem));
   root["problems"] = std::move(list);
+  if (json::Value plugins = pluginsJson(options); plugins.getAsArray())
+    root["plugins"] = std::move(plugins);
   if (target)
     root["target"] = targetJson(*target);
   json::Array times;
@@ -108,6 +126,8 @@ std::string optc::artifactMetadata(const Options &options, const Target &target,
   root["name"] = options.name;
   root["model_blake3"] = llvm::toHex(hash, /*LowerCase=*/true);
   root["target"] = targetJson(target);
+  if (json::Value plugins = pluginsJson(options); plugins.getAsArray())
+    root["plugins"] = std::move(plugins);
   if (!options.dims.empty()) {
     json::Object dims;
     for (const auto &[name, n] : options.dims)

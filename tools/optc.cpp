@@ -24,6 +24,10 @@ static int run(int argc, char **argv) {
     llvm::outs() << (options->help ? helpText() : versionText());
     return 0;
   }
+  if (options->listPlugins) {
+    llvm::outs() << options->plugins->describe();
+    return 0;
+  }
   if (options->printPipeline) {
     llvm::Expected<std::string> text = pipelineText(*options);
     if (!text)
