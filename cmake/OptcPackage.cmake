@@ -8,8 +8,10 @@ endforeach()
 list(FILTER OPTC_HEADERS EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/compiler/import/")
 list(APPEND OPTC_HEADERS ${CMAKE_SOURCE_DIR}/compiler/import/Import.h ${CMAKE_SOURCE_DIR}/dialects/onnx/OpTable.inc)
 
-# compiler/BuildId.h: what plugins are held against.
-set(_build_id ${CMAKE_BINARY_DIR}/compiler/BuildId.h)
+# compiler/BuildId.h: what plugins are held against. By the path that it is included by, so that Ninja knows it again in the
+# compiler's lists of headers and compiles what includes it in the same run.
+set(_build_id ${CMAKE_BINARY_DIR}/include/generated/optc/compiler/BuildId.h)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/compiler)
 get_target_property(_libmlir MLIR LOCATION)
 add_custom_command(
   OUTPUT ${_build_id}

@@ -4,7 +4,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "optc/codegen/object/Artifact.h"
 #include "optc/codegen/object/OutputFile.h"
-#include "optc/compiler/BuildId.h"
 #include "optc/compiler/Diagnostics.h"
 #include "optc/compiler/Dialects.h"
 #include "optc/compiler/IrFile.h"
@@ -348,8 +347,9 @@ ExitCode optc::compile(const Options &options, raw_ostream &out, raw_ostream &di
 }
 
 std::string optc::versionText() {
-  return "optc " OPTC_VERSION " (build " OPTC_BUILD_ID ")\nLLVM " LLVM_VERSION_STRING
-         "\nONNX operators of onnx 1.23.2 (opset 28)\n";
+  return ("optc " OPTC_VERSION " (build " + buildId() +
+          ")\nLLVM " LLVM_VERSION_STRING "\nONNX operators of onnx 1.23.2 (opset 28)\n")
+      .str();
 }
 
 llvm::Expected<std::string> optc::pipelineText(const Options &options) {

@@ -2,7 +2,8 @@
 //
 // A plugin is a shared object with one exported function, optc_plugin_entry. The description that it returns is read
 // in the order of its members, and the plugin is refused, with the reason, at the first one that does not fit: C++
-// objects of another layout, or a second copy of a dialect, do not fail, they go wrong. docs/plugins.md has the rest.
+// objects of another layout, or a second copy of a dialect, do not fail, they go wrong. What a plugin can add is in
+// PluginRegistrar.h; docs/plugins.md has the rest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_COMPILER_PLUGINAPI_H
@@ -57,13 +58,10 @@ enum {
 } // extern "C"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/DialectRegistry.h"
-#include "mlir/Pass/Pass.h"
+#include "optc/compiler/PluginRegistrar.h"
 #include "optc/dialects/onnx/Types.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Config/abi-breaking.h"
-#include <functional>
-#include <memory>
 
 #if defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
 #define OPTC_PLUGIN_FLAG_CXX11_ABI OPTC_PLUGIN_CXX11_ABI
@@ -90,50 +88,6 @@ enum {
   (uint64_t(OPTC_PLUGIN_FLAG_CXX11_ABI) | OPTC_PLUGIN_FLAG_DEBUG_STL |                                                 \
    (LLVM_ENABLE_STATS ? OPTC_PLUGIN_STATISTICS : 0) | (LLVM_ENABLE_ABI_BREAKING_CHECKS ? OPTC_PLUGIN_ABI_CHECKS : 0) | \
    OPTC_PLUGIN_FLAG_ADDRESS_SAN)
-
-namespace optc {
-struct Plugin;
-
-/// On which side of a phase's own passes a pass of a plugin runs.
-enum class PluginPosition { Before, After };
-
-/// Takes what a plugin adds to the compiler. It is there during optc_plugin_info::register_plugin only. A call that
-/// cannot be honoured makes the plugin refused as a whole, with the reason.
-class PluginRegistrar {
-public:
-  /// Makes a new pass; called for every compilation, in the end from several threads.
-  using PassFactory = std::function<std::unique_ptr<mlir::Pass>()>;
-
-  explicit PluginRegistrar(Plugin &plugin) : plugin(plugin) {}
-
-  /// Runs a pass in every compilation, before or after the own passes of a phase (`graph`, `tensor` ...: what
-  /// `optc --print-pipeline` lists, without `import` and `object`, which are no passes). Several passes at one point
-  /// run in the order of these calls, plugin after plugin. A pass on func.func runs on every function, one on
-  /// builtin.module or on any op runs on the module. The verifier runs after it. Implies registerPass.
-  void insertPass(PluginPosition position, llvm::StringRef phase, PassFactory create);
-
-  /// Makes a pass known by its name, getArgument(), to optc-opt and to textual pipelines. The name must be new.
-  void registerPass(PassFactory create);
-
-  /// Makes a dialect known. Its ops may be in .mlir files; a pass that makes them lists the dialect in
-  /// getDependentDialects as well. Below `graph` optc's own passes know only optc's ops, so a pass of the plugin has
-  /// to replace them before that.
-  template <typename Dialect> void addDialect() {
-    addDialect(mlir::TypeID::get<Dialect>(), Dialect::getDialectNamespace(),
-               [](mlir::MLIRContext *context) { return context->getOrLoadDialect<Dialect>(); });
-  }
-
-  /// What was wrong with the calls; empty when nothing was.
-  const std::string &problem() const { return firstProblem; }
-
-private:
-  void addDialect(mlir::TypeID type, llvm::StringRef name, const mlir::DialectAllocatorFunction &make);
-  void refuse(const llvm::Twine &reason);
-
-  Plugin &plugin;
-  std::string firstProblem;
-};
-} // namespace optc
 
 /// Defines the entry of a plugin: OPTC_PLUGIN("name", "1.0", registerAll), where registerAll is a
 /// `void (optc::PluginRegistrar &)`. Once per shared object, outside of namespaces.

@@ -1,6 +1,8 @@
 //===- PluginFile.cpp - a plugin as a file ---------------------------------===//
 #include "optc/compiler/PluginFile.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"

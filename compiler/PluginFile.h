@@ -1,9 +1,10 @@
 //===- PluginFile.h - a plugin as a file -----------------------------------===//
 #ifndef OPTC_COMPILER_PLUGINFILE_H
 #define OPTC_COMPILER_PLUGINFILE_H
-#include "optc/compiler/PluginApi.h"
 #include "llvm/Support/Error.h"
 #include <string>
+
+struct optc_plugin_info;
 
 namespace optc {
 

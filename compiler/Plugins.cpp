@@ -4,6 +4,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "optc/compiler/Dialects.h"
 #include "optc/compiler/Phases.h"
+#include "optc/compiler/PluginApi.h"
 #include "optc/compiler/PluginFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,6 +14,8 @@ using namespace mlir;
 using namespace optc;
 using llvm::Error;
 using llvm::Expected;
+
+StringRef optc::buildId() { return OPTC_BUILD_ID; }
 
 static StringRef nameOf(PluginPosition position) { return position == PluginPosition::Before ? "before" : "after"; }
 

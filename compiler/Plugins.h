@@ -2,14 +2,19 @@
 #ifndef OPTC_COMPILER_PLUGINS_H
 #define OPTC_COMPILER_PLUGINS_H
 #include "optc/codegen/CompileError.h"
-#include "optc/compiler/PluginApi.h"
+#include "optc/compiler/PluginRegistrar.h"
 #include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
+struct optc_plugin_info;
+
 namespace optc {
 struct Phase;
+
+/// What plugins have to be built against: a hash of the headers and of LLVM's version.
+llvm::StringRef buildId();
 
 /// A pass that a plugin added.
 struct PluginPass {

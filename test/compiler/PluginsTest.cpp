@@ -3,9 +3,12 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "optc/compiler/Driver.h"
 #include "optc/compiler/Options.h"
 #include "optc/compiler/Phases.h"
+#include "optc/compiler/PluginApi.h"
 #include "optc/compiler/PluginFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -187,6 +190,54 @@ TEST(Plugins, PassesAndOptions) {
   std::string list = set.describe();
   EXPECT_HAS(list, "test 2.0 (x.so)\n  before tensor: test-inserted{count=3 flag=false}\n    does nothing\n");
   EXPECT_HAS(list, "  optc-opt only: test-registered{count=3 flag=false}\n");
+}
+
+namespace {
+/// Fails on every function, or leaves one that does not verify.
+struct Breaks : Nothing {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Breaks)
+  Breaks(StringRef argument, bool says) : Nothing(argument), says(says) {}
+  std::unique_ptr<Pass> clonePass() const override { return std::make_unique<Breaks>(*this); }
+  void runOnOperation() override {
+    if (!says)
+      return getOperation().getBody().front().getTerminator()->erase();
+    getOperation().emitError("this pass never works");
+    signalPassFailure();
+  }
+  bool says;
+};
+} // namespace
+
+TEST(Plugins, AFailureIsThePluginsFault) {
+  SmallString<128> model;
+  int fd;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("plugin", "mlir", fd, model));
+  raw_fd_ostream(fd, /*shouldClose=*/true)
+      << "func.func @main(%x: tensor<2xf32> {onnx.name = \"x\"}) -> (tensor<2xf32> {onnx.name = \"y\"}) {\n"
+         "  return %x : tensor<2xf32>\n}\n";
+  for (bool says : {true, false}) {
+    auto plugins = std::make_shared<PluginSet>();
+    auto add = says ? +[](void *r) {
+      registrarOf(r).insertPass(PluginPosition::After, "graph",
+                                [] { return std::make_unique<Breaks>("test-says", true); });
+    } : +[](void *r) {
+      registrarOf(r).insertPass(PluginPosition::After, "graph",
+                                [] { return std::make_unique<Breaks>("test-leaves", false); });
+    };
+    ASSERT_EQ(refusal(plugins->add(describe(add), "x.so")), "");
+    Expected<Options> options = parseOptions({model.c_str(), "--stop-after=tensor"});
+    ASSERT_TRUE(static_cast<bool>(options));
+    options->plugins = plugins;
+    std::string out, problems;
+    raw_string_ostream outStream(out), problemStream(problems);
+    EXPECT_EQ(compile(*options, outStream, problemStream), ExitCode::Input);
+    EXPECT_EQ(out, "");
+    EXPECT_HAS(problems, says ? "this pass never works" : "error: ");
+    EXPECT_HAS(problems, std::string("note: this happened after the phase 'graph', in the pass '") +
+                             (says ? "test-says" : "test-leaves") + "' of the plugin 'test'");
+    EXPECT_EQ(problems.find("defect of optc"), std::string::npos);
+  }
+  sys::fs::remove(model);
 }
 
 TEST(Plugins, CommandLine) {
