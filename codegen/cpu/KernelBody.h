@@ -34,6 +34,7 @@ public:
   mlir::ImplicitLocOpBuilder b; ///< at the place of the code to emit: before the return
   IndexEmitter index{b};
   kernel::StrategyAttr strategy;
+  bool broken = false; ///< an error was reported while emitting
 
   /// The structured ops, in order.
   llvm::ArrayRef<mlir::linalg::LinalgOp> ops() const { return structured; }

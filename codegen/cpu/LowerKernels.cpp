@@ -38,11 +38,18 @@ static LogicalResult lowerKernel(func::FuncOp func, const cpu::EmitOptions &opti
   const Family *family = llvm::find_if(kFamilies, [&](const Family &f) { return f.name == name; });
   if (family == std::end(kFamilies))
     return func.emitError("kernel '") << func.getName() << "' has the family '" << name << "', which has no emitter";
+  bool bound = false; // to a buffer for its result, as the outliner makes it
+  func.walk([&](bufferization::MaterializeInDestinationOp op) {
+    bound = op.getDest().getDefiningOp<kernel::BindOp>() != nullptr;
+    return WalkResult::interrupt();
+  });
+  if (!bound)
+    return func.emitError("kernel '") << func.getName() << "' has no result bound to a buffer";
   cpu::KernelBody body(func);
   for (const kernel::TileGroup &group : kernel::tileGroups(strategy))
     if (group.firstDim + group.numDims > body.resultSizes().size())
       return func.emitError("kernel '") << func.getName() << "' has tiles of dimensions that its result does not have";
-  return family->emit(body, options);
+  return failure(failed(family->emit(body, options)) || body.broken);
 }
 
 namespace {
