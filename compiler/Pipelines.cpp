@@ -40,6 +40,10 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   }
 }
 
+void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // A model stays as it is unless an option asks for less of it.
+}
+
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
   LowerOnnxOptions lower;
   lower.optLevel = options.optLevel;
