@@ -15,8 +15,9 @@ struct ArtifactOptions {
   ArtifactKind kind = ArtifactKind::SharedObject;
   std::string output; ///< "-" for text on standard output
   int optLevel = 2;
-  std::optional<uint64_t> maxBytes; ///< of the file
-  std::string headerPath, header;   ///< a text that replaces this file together with the artifact; no path: none
+  std::optional<uint64_t> maxBytes;   ///< of the file
+  std::vector<std::string> libraries; ///< objects and archives with code that the model calls: kernels of plugins
+  std::string headerPath, header;     ///< a text that replaces this file together with the artifact; no path: none
 };
 
 /// Milliseconds and sizes for the report.
@@ -29,6 +30,9 @@ struct ArtifactStats {
 /// place or name of the output). No file is left behind on an error.
 llvm::Error emitArtifact(mlir::ModuleOp module, const Target &target, const ModelSignature &signature,
                          llvm::ArrayRef<WeightBlob> weights, const ArtifactOptions &options, ArtifactStats &stats);
+
+/// Whether an object or an archive holds code for the target's machine. Fails when it is neither.
+llvm::Expected<bool> isForTarget(llvm::StringRef file, const Target &target);
 
 /// The C99 header of a model: typed entry, shapes, element types and sizes as constants.
 std::string generateHeader(const ModelSignature &signature, ArtifactKind kind);

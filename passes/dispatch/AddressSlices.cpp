@@ -51,7 +51,7 @@ static StringRef needsCopy(OpOperand &use, bool contiguous) {
   bool isCast = isa<tensor::CastOp>(user) && isa<RankedTensorType>(user->getResult(0).getType());
   if (!isCast && !contiguous)
     return "is not contiguous for an op that needs it so";
-  if (isa<kernel::LibraryOp, tensor::ExtractOp>(user))
+  if (isa<kernel::LibraryOp, kernel::ForeignOp, tensor::ExtractOp>(user))
     return "";
   if (!isCast && !isa<kernel::ViewOp>(user))
     return "is a result, or carried by control flow";
