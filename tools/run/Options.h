@@ -1,7 +1,7 @@
 //===- Options.h - the command line of optc-run ---------------------------===//
 #ifndef OPTC_TOOLS_RUN_OPTIONS_H
 #define OPTC_TOOLS_RUN_OPTIONS_H
-#include "Value.h"
+#include "optc/runtime/files/Value.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +10,10 @@ namespace optc::run {
 
 /// Exit codes that scripts rely on.
 enum Exit { Good = 0, BadInput = 1, BadUsage = 2, Different = 3, Environment = 4 };
+
+struct Tolerance {
+  double relative = 1e-3, absolute = 1e-7;
+};
 
 struct Options {
   std::string artifact;
@@ -28,6 +32,9 @@ bool parseOptions(int argc, char **argv, bool self, Options &options, int &code)
 
 /// optc-run: everything but parsing. The exit code.
 int runArtifact(const Options &options);
+
+/// Empty when `got` agrees with `expected`; a sentence otherwise.
+std::string compare(const std::string &output, const Value &got, const Value &expected, Tolerance tolerance);
 
 /// Text as a JSON string with quotes.
 std::string quoted(const std::string &text);

@@ -1,6 +1,6 @@
-//===- Value.h - host-side values of optc-run -----------------------------===//
-#ifndef OPTC_TOOLS_RUN_VALUE_H
-#define OPTC_TOOLS_RUN_VALUE_H
+//===- Value.h - host-side values and their files ------------------------===//
+#ifndef OPTC_RUNTIME_FILES_VALUE_H
+#define OPTC_RUNTIME_FILES_VALUE_H
 #include "optc/runtime/optc.h"
 #include <deque>
 #include <string>
@@ -50,6 +50,8 @@ bool writeFile(const std::string &path, const std::string &bytes, std::string &e
 bool parseNpy(const std::string &bytes, optc_dtype want, Value &v, std::string &error);
 std::string writeNpy(const Value &v);
 bool parseNpz(const std::string &bytes, const std::string &name, optc_dtype want, Value &v, std::string &error);
+/// The names of the arrays of a .npz file, without ".npy".
+bool listNpz(const std::string &bytes, std::vector<std::string> &names, std::string &error);
 /// TensorProto, SequenceProto or OptionalProto; `kind` is optc_io_desc.kind, the form that is tried first.
 bool parseProto(const std::string &bytes, int32_t kind, Value &v, std::string &error);
 std::string writeProto(const Value &v, const std::string &name);
@@ -59,11 +61,6 @@ bool retype(Value &v, optc_dtype want);
 /// Reproducible pseudo-random contents.
 Value randomValue(optc_dtype dtype, const std::vector<int64_t> &dims, uint64_t seed);
 
-struct Tolerance {
-  double relative = 1e-3, absolute = 1e-7;
-};
-/// Empty when `got` agrees with `expected`; a sentence otherwise.
-std::string compare(const std::string &output, const Value &got, const Value &expected, Tolerance tolerance);
 /// An element as a double (real part of complex numbers).
 double element(const Value &v, int64_t i, bool imaginary = false);
 

@@ -1,5 +1,5 @@
 //===- Value.cpp - conversions between files' and the runtime's values ----===//
-#include "Value.h"
+#include "optc/runtime/files/Value.h"
 #include <cstdio>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 //===- Npy.cpp - numpy's .npy and .npz files ------------------------------===//
-#include "Value.h"
+#include "optc/runtime/files/Value.h"
 #include <cstring>
 #include <zlib.h>
 
@@ -252,52 +252,80 @@ static bool inflate(const char *data, size_t size, size_t expected, std::string 
   return rc == Z_STREAM_END && z.total_out == expected;
 }
 
-bool optc::run::parseNpz(const std::string &bytes, const std::string &name, optc_dtype want, Value &v,
-                         std::string &error) {
+namespace {
+/// A file inside a zip file.
+struct Entry {
+  std::string name;
+  size_t method, packed, size, local;
+};
+} // namespace
+
+/// The directory of a zip file.
+static bool readDirectory(const std::string &bytes, std::vector<Entry> &entries, std::string &error) {
   size_t end = bytes.rfind("PK\x05\x06");
   if (end == std::string::npos || bytes.size() - end < 22) {
     error = "it is not a .npz file";
     return false;
   }
   size_t count = number(bytes, end + 10, 2), at = number(bytes, end + 16, 4);
-  std::string names;
   for (size_t i = 0; i < count; ++i) {
     if (at > bytes.size() || bytes.size() - at < 46 || number(bytes, at, 4) != 0x02014b50) {
       error = "its directory is damaged";
       return false;
     }
-    size_t method = number(bytes, at + 10, 2), packed = number(bytes, at + 20, 4), size = number(bytes, at + 24, 4);
     size_t nameSize = number(bytes, at + 28, 2),
            skip = nameSize + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);
-    size_t local = number(bytes, at + 42, 4);
     if (bytes.size() - at - 46 < skip) {
       error = "its directory is damaged";
       return false;
     }
-    std::string entry = bytes.substr(at + 46, nameSize);
+    entries.push_back({bytes.substr(at + 46, nameSize), number(bytes, at + 10, 2), number(bytes, at + 20, 4),
+                       number(bytes, at + 24, 4), number(bytes, at + 42, 4)});
     at += 46 + skip;
-    if (entry != name + ".npy" && entry != fileName(name) + ".npy" && count != 1) {
-      names += " " + entry;
+  }
+  return true;
+}
+
+bool optc::run::listNpz(const std::string &bytes, std::vector<std::string> &names, std::string &error) {
+  std::vector<Entry> entries;
+  if (!readDirectory(bytes, entries, error))
+    return false;
+  for (const Entry &e : entries) {
+    size_t n = e.name.size();
+    names.push_back(n > 4 && !e.name.compare(n - 4, 4, ".npy") ? e.name.substr(0, n - 4) : e.name);
+  }
+  return true;
+}
+
+bool optc::run::parseNpz(const std::string &bytes, const std::string &name, optc_dtype want, Value &v,
+                         std::string &error) {
+  std::vector<Entry> entries;
+  if (!readDirectory(bytes, entries, error))
+    return false;
+  std::string names;
+  for (const Entry &e : entries) {
+    if (e.name != name + ".npy" && e.name != fileName(name) + ".npy" && entries.size() != 1) {
+      names += " " + e.name;
       continue;
     }
-    if (packed == 0xffffffffu || size == 0xffffffffu || local == 0xffffffffu) {
+    if (e.packed == 0xffffffffu || e.size == 0xffffffffu || e.local == 0xffffffffu) {
       error = "entries of 4 GiB and more are not supported; use .npy files";
       return false;
     }
-    if (local > bytes.size() || bytes.size() - local < 30) {
+    if (e.local > bytes.size() || bytes.size() - e.local < 30) {
       error = "it is damaged";
       return false;
     }
-    size_t data = local + 30 + number(bytes, local + 26, 2) + number(bytes, local + 28, 2);
-    if (data > bytes.size() || bytes.size() - data < packed) {
+    size_t data = e.local + 30 + number(bytes, e.local + 26, 2) + number(bytes, e.local + 28, 2);
+    if (data > bytes.size() || bytes.size() - data < e.packed) {
       error = "it is cut off";
       return false;
     }
-    if (method == 0)
-      return parseNpy(bytes.substr(data, packed), want, v, error);
+    if (e.method == 0)
+      return parseNpy(bytes.substr(data, e.packed), want, v, error);
     std::string plain;
-    if (method != 8 || !inflate(bytes.data() + data, packed, size, plain)) {
-      error = "entry " + entry + " cannot be decompressed";
+    if (e.method != 8 || !inflate(bytes.data() + data, e.packed, e.size, plain)) {
+      error = "entry " + e.name + " cannot be decompressed";
       return false;
     }
     return parseNpy(plain, want, v, error);

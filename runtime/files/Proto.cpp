@@ -4,7 +4,7 @@
 // most of the start-up.
 //
 //===----------------------------------------------------------------------===//
-#include "Value.h"
+#include "optc/runtime/files/Value.h"
 #include <cstring>
 
 using namespace optc::run;
