@@ -1,12 +1,9 @@
 //===- Evaluate.cpp - compile a module and run it in this process ---------===//
 #include "optc/compiler/Evaluate.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/codegen/Target.h"
 #include "optc/codegen/object/EmitObject.h"
-#include "optc/compiler/Phases.h"
+#include "optc/compiler/PlanModule.h"
 #include "optc/compiler/RuntimeSymbols.h"
 #include "optc/runtime/artifact.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -21,34 +18,6 @@ using llvm::Error;
 using llvm::Expected;
 
 static constexpr llvm::StringLiteral kName = "optc_evaluated";
-#if defined(__aarch64__)
-static constexpr llvm::StringLiteral kTarget = "aarch64";
-#else
-static constexpr llvm::StringLiteral kTarget = "x86-64-v2";
-#endif
-
-/// Runs the phases from `graph` to `llvm` and takes the plan out. The message of a failure is the first that a pass
-/// gave.
-static Expected<PlannedModel> runPhases(ModuleOp module, const Target &target) {
-  std::string reason;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (reason.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      reason = diagnostic.str();
-    return success();
-  });
-  PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  pm.enableVerifier(false);
-  for (const Phase &phase : phases())
-    if (phase.addPasses)
-      phase.addPasses(pm, {/*optLevel=*/0, &target, kName.str()});
-  FailureOr<PlannedModel> plan = failure();
-  if (succeeded(pm.run(module)) && succeeded(verify(module)))
-    plan = takePlan(module);
-  if (failed(plan))
-    return internalError(reason.empty() ? "the compilation failed without saying why" : reason);
-  plan->signature.name = kName.str();
-  return std::move(*plan);
-}
 
 namespace {
 /// The constants of a module in memory, the way the section of an artifact has them.
@@ -138,10 +107,10 @@ static Error linkAndRun(ArrayRef<SmallVector<char, 0>> objects, const ModelSigna
 }
 
 Error optc::evaluateModule(ModuleOp module, ArrayRef<ArrayRef<char>> inputs, ArrayRef<MutableArrayRef<char>> outputs) {
-  Expected<Target> target = resolveTarget(kTarget);
+  Expected<Target> target = resolveTarget(oldestTarget());
   if (!target)
     return target.takeError();
-  Expected<PlannedModel> plan = runPhases(module, *target);
+  Expected<PlannedModel> plan = planModule(module, {/*optLevel=*/0, &*target, kName.str()});
   if (!plan)
     return plan.takeError();
   WeightMemory weights;
