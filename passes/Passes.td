@@ -62,6 +62,54 @@ def SplitRanks : Pass<"optc-split-ranks", "::mlir::func::FuncOp"> {
 // compress
 //===----------------------------------------------------------------------===//
 
+def QuantizeStatic : Pass<"optc-quantize-static", "::mlir::func::FuncOp"> {
+  let summary = "uint8 activations and int8 weights for convolutions and products with constant weights";
+  let description = [{
+    Reads the ranges of values from `onnx.range` attributes. Layers stay what
+    they are; QuantizeLinear and DequantizeLinear around them say what is
+    stored in integers. Weights have a scale per channel and no zero point.
+
+    ```mlir
+    %1 = "onnx.Conv"(%x, %w) : (tensor<1x8x4x4xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x4x4xf32>
+    // becomes
+    %q = "onnx.QuantizeLinear"(%x, %s, %z) : ... -> tensor<1x8x4x4xui8>
+    %d = "onnx.DequantizeLinear"(%q, %s, %z) : ... -> tensor<1x8x4x4xf32>
+    %v = "onnx.DequantizeLinear"(%w8, %ws) {axis = 0 : i64} : ... -> tensor<8x8x3x3xf32>
+    %1 = "onnx.Conv"(%d, %v) : ...
+    ```
+  }];
+  let options = [Option<"report", "report", "bool", "false", "a remark per layer: its form, or why it stays float">];
+  let statistics = [
+    Statistic<"numQuantized", "num-quantized", "layers with integers">,
+    Statistic<"numFloat", "num-float", "layers that stay float">
+  ];
+}
+
+def QuantizeWeights : Pass<"optc-quantize-weights", "::mlir::func::FuncOp"> {
+  let summary = "int8 or int4 weights for layers that compute in float";
+  let description = [{
+    8 bits have a scale per channel, 4 bits one per group along the axis that is
+    summed. Tables that Gather looks up have int8 rows.
+
+    ```mlir
+    %0 = "onnx.MatMul"(%x, %w) : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+    // becomes
+    %v = "onnx.DequantizeLinear"(%w4, %s) {axis = 0 : i64, block_size = 32 : i64}
+         : (tensor<64x8xi4>, tensor<2x8xf32>) -> tensor<64x8xf32>
+    %0 = "onnx.MatMul"(%x, %v) : ...
+    ```
+  }];
+  let options = [
+    Option<"bits", "bits", "int", "8", "4 or 8">,
+    Option<"groupSize", "group-size", "int64_t", "32", "weights that share a scale, of 4 bits">,
+    Option<"report", "report", "bool", "false", "a remark per layer: its form, or why it stays float">
+  ];
+  let statistics = [
+    Statistic<"numQuantized", "num-quantized", "layers whose weights are integers">,
+    Statistic<"numFloat", "num-float", "layers that stay float">
+  ];
+}
+
 def ReducePrecision : Pass<"optc-reduce-precision", "::mlir::func::FuncOp"> {
   let summary = "compute products, and what follows them, in f16 or bf16";
   let description = [{

@@ -1,0 +1,165 @@
+//===- Ranges.cpp - the arithmetic of quantization ------------------------===//
+#include "optc/passes/compress/Ranges.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace optc::compress;
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+/// Neighbours become one bin.
+static void halve(std::vector<uint64_t> &bins) {
+  for (size_t i = 0, e = bins.size() / 2; i < e; ++i)
+    bins[i] = bins[2 * i] + bins[2 * i + 1];
+  std::fill(bins.begin() + bins.size() / 2, bins.end(), 0);
+}
+
+void RangeCollector::place(float value) {
+  double magnitude = std::fabs(double(value));
+  if (magnitude == 0) {
+    ++zeros;
+    return;
+  }
+  if (limit == 0) {
+    limit = std::exp2(std::ceil(std::log2(magnitude)));
+    below.assign(kBins, 0);
+    above.assign(kBins, 0);
+  }
+  for (; magnitude > limit; limit *= 2) {
+    halve(below);
+    halve(above);
+  }
+  int bin = std::min(int(magnitude / limit * kBins), kBins - 1);
+  ++(value < 0 ? below : above)[bin];
+}
+
+void RangeCollector::add(llvm::ArrayRef<float> values) {
+  bool needsBins = method.percent < 100;
+  for (float value : values) {
+    if (!std::isfinite(value)) {
+      ++strange;
+      continue;
+    }
+    extremes = seen ? Interval{std::min(extremes.low, value), std::max(extremes.high, value)} : Interval{value, value};
+    ++seen;
+    if (needsBins)
+      place(value);
+  }
+}
+
+/// The magnitude that `count` values of a side exceed at most; `width` is that of a bin.
+static double cut(const std::vector<uint64_t> &bins, double count, double width, double most) {
+  double above = 0;
+  for (size_t i = bins.size(); i-- > 0;) {
+    above += double(bins[i]);
+    if (above > count)
+      return std::min((double(i) + 1) * width, most);
+  }
+  return 0;
+}
+
+Interval RangeCollector::range() const {
+  if (method.percent >= 100 || !seen || limit == 0)
+    return extremes;
+  double count = double(seen) * (100 - method.percent) / 200, width = limit / kBins;
+  double low = extremes.low < 0 ? -cut(below, count, width, -extremes.low) : extremes.low;
+  double high = extremes.high > 0 ? cut(above, count, width, extremes.high) : extremes.high;
+  return {float(low), float(high)};
+}
+
+QuantParams optc::compress::uint8Params(Interval range) {
+  double low = std::min(range.low, 0.0f), high = std::max(range.high, 0.0f);
+  float scale = float((high - low) / 255);
+  if (!(scale > 0) || !std::isnormal(scale)) // nothing but zeros, or too small for any multiple of it to matter
+    return {1, 0};
+  return {scale, int32_t(std::clamp(std::nearbyint(-low / scale), 0.0, 255.0))};
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// The largest value of `bits` with a negative of its own.
+static int largest(int bits) { return (1 << (bits - 1)) - 1; }
+
+static int8_t roundTo(float value, float scale, int most) {
+  return int8_t(std::clamp(std::nearbyint(double(value) / scale), double(-most), double(most)));
+}
+
+/// Scales that are tried, as parts of the one that clips nothing. Four bits have few levels: losing the largest values
+/// may pay for finer steps.
+static constexpr float kParts[] = {1, 0.95f, 0.9f, 0.85f, 0.8f, 0.75f};
+
+namespace {
+/// The weights that share a scale.
+struct Group {
+  const float *first;
+  int64_t count, stride; ///< `count` runs of `run` neighbours, `stride` apart
+  int64_t run;
+  template <typename Fn> void forEach(Fn fn) const {
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < run; ++j)
+        fn(first + i * stride + j);
+  }
+};
+} // namespace
+
+static float scaleOf(const Group &group, int most, bool search) {
+  float magnitude = 0;
+  group.forEach([&](const float *w) { magnitude = std::max(magnitude, std::fabs(*w)); });
+  float whole = magnitude / float(most), best = whole;
+  if (!(whole > 0) || !std::isnormal(whole))
+    return 1;
+  if (!search)
+    return whole;
+  double least = INFINITY;
+  for (float part : kParts) {
+    float scale = whole * part;
+    double error = 0;
+    group.forEach([&](const float *w) {
+      double d = double(*w) - double(roundTo(*w, scale, most)) * scale;
+      error += d * d;
+    });
+    if (error < least) {
+      least = error;
+      best = scale;
+    }
+  }
+  return best;
+}
+
+QuantizedWeights optc::compress::quantizeWeights(llvm::ArrayRef<float> weights, WeightShape shape, int64_t block,
+                                                 int bits) {
+  QuantizedWeights result;
+  result.values.resize(weights.size());
+  if (weights.empty())
+    return result;
+  int most = largest(bits);
+  auto quantize = [&](const Group &group, bool search) {
+    float scale = scaleOf(group, most, search);
+    result.scales.push_back(scale);
+    group.forEach([&](const float *w) { result.values[w - weights.data()] = roundTo(*w, scale, most); });
+  };
+  int64_t plane = shape.depth * shape.inner;
+  if (block == 0) {
+    for (int64_t d = 0; d < shape.depth; ++d)
+      quantize({weights.data() + d * shape.inner, shape.outer, plane, shape.inner}, false);
+    return result;
+  }
+  for (int64_t o = 0; o < shape.outer; ++o)
+    for (int64_t d = 0; d < shape.depth; d += block)
+      for (int64_t i = 0; i < shape.inner; ++i)
+        quantize({weights.data() + o * plane + d * shape.inner + i, std::min(block, shape.depth - d), shape.inner, 1},
+                 true);
+  return result;
+}
+
+std::vector<int8_t> optc::compress::packNibbles(llvm::ArrayRef<int8_t> values) {
+  std::vector<int8_t> packed(llvm::divideCeil(values.size(), size_t(2)));
+  for (size_t i = 0; i < values.size(); ++i)
+    packed[i / 2] = int8_t(uint8_t(packed[i / 2]) | (values[i] & 15) << (i % 2 * 4));
+  return packed;
+}
