@@ -83,6 +83,10 @@ void setLibraryResults(Lowering &l, kernel::LibraryFn fn, mlir::ValueRange lower
 /// The rank of a tensor that the runtime has to check, -1 when any will do.
 int64_t expectedRank(Lowering &l, mlir::Value onnxValue);
 
+/// A constant of 4-bit integers that stays packed in the artifact: a kernel takes its elements apart at run time.
+/// Nothing for other values.
+std::optional<Lowering::Input> packedInput(Lowering &l, mlir::Value onnxValue);
+
 /// The input read as raw storage elements: for ops that only move data.
 Lowering::Input rawInput(Lowering &l, mlir::Value onnxValue);
 

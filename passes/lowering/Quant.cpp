@@ -3,6 +3,7 @@
 // Products of integers are exact: zero points are subtracted in i16, sums are kept in i32.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
+#include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/ReduceHelpers.h"
 
 using namespace mlir;
@@ -55,7 +56,8 @@ using QuantBody = llvm::function_ref<Value(OpBuilder &, Location, Value x, Value
 
 LogicalResult lowerByScale(Operation *op, Lowering &l, Type outElem, QuantBody body) {
   Value scale = onnx::operand(op, 1), zero = onnx::operand(op, 2), result = op->getResult(0);
-  Input x = l.input(onnx::operand(op, 0));
+  std::optional<Input> packed = packedInput(l, onnx::operand(op, 0));
+  Input x = packed ? *packed : l.input(onnx::operand(op, 0));
   int64_t rank = x.dims.size(), block = intAttr(op, "block_size", 0), axis = intAttr(op, "axis", 1);
   bool blocked = block > 0 && l.rank(scale) == rank && rank > 0;
   if (l.rank(scale) > 1 && !blocked)
