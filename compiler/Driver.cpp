@@ -46,11 +46,15 @@ public:
   ExitCode run();
 
 private:
-  PipelineOptions pipelineOptions() const { return {options.optLevel, &*report.target, options.name}; }
+  PipelineOptions pipelineOptions() {
+    bool compresses = compression.options.isActive() && !options.check;
+    return {options.optLevel, &*report.target, options.name, compresses ? &compression : nullptr};
+  }
   Error compile();
   Error importModel();
   Error runPhase(const Phase &phase);
   Error runPluginPasses(const Phase &phase, PluginPosition position);
+  Error finishCompression();
   Error afterPhase(const Phase &phase);
   Error writeIr(StringRef path);
   Error emit();
@@ -66,6 +70,8 @@ private:
   ImportedFiles files; // outlives the context, whose resources point into it
   MLIRContext context;
   std::optional<WeightStore> dumpedWeights;
+  Compression compression;
+  std::vector<std::string> compressionFiles; ///< samples that were read
   OwningOpRef<ModuleOp> module;
 };
 } // namespace
@@ -121,6 +127,23 @@ Error Compilation::runPluginPasses(const Phase &phase, PluginPosition position) 
   return alreadyPrinted(ExitCode::Input);
 }
 
+/// What `compress` has to say: notes, the journal, and why it failed. Nothing after other phases.
+Error Compilation::finishCompression() {
+  for (const std::string &note : compression.notes)
+    diagnostics.note(note);
+  if (!compression.report.empty())
+    report.compression = std::move(compression.report);
+  llvm::append_range(compressionFiles, compression.files);
+  std::string path = options.compression.journal;
+  if (path.empty() && !options.output.empty() && options.output != "-")
+    path = options.output + ".journal.jsonl";
+  Error error =
+      compression.failure ? makeError(compression.failure->first, compression.failure->second) : Error::success();
+  if (!compression.journal.empty() && !path.empty())
+    error = llvm::joinErrors(std::move(error), writeTextFile(path, compression.journal));
+  return error;
+}
+
 Error Compilation::runPhase(const Phase &phase) {
   if (!phase.addPasses)
     return Error::success();
@@ -129,9 +152,12 @@ Error Compilation::runPhase(const Phase &phase) {
   DiagnosticScope scope(&context, diagnostics);
   PassManager pm(&context, ModuleOp::getOperationName());
   pm.enableVerifier(options.verifyEachPhase);
+  compression = Compression{options.compression, &*report.target, options.optLevel};
   phase.addPasses(pm, pipelineOptions());
   size_t before = diagnostics.problems().size();
   bool good = succeeded(pm.run(*module));
+  if (Error error = finishCompression())
+    return error;
   // The LLVM translation trusts its input.
   if (good && !options.verifyEachPhase && phase.name == "llvm")
     good = succeeded(verify(*module));
@@ -237,6 +263,8 @@ static std::string escapedForMake(StringRef path) {
 Error Compilation::writeDepfile() {
   std::string text = escapedForMake(options.output) + ":";
   for (const std::string &path : files.paths())
+    text += " \\\n  " + escapedForMake(path);
+  for (const std::string &path : compressionFiles)
     text += " \\\n  " + escapedForMake(path);
   if (options.plugins)
     for (const Plugin &plugin : options.plugins->plugins()) {

@@ -37,6 +37,13 @@ static constexpr Choice<EmitKind> kEmitKinds[] = {
 static constexpr Choice<ProgressKind> kProgressKinds[] = {
     {"auto", ProgressKind::Auto}, {"plain", ProgressKind::Plain}, {"none", ProgressKind::None}};
 
+static constexpr Choice<Precision> kPrecisions[] = {{"f32", Precision::F32},
+                                                    {"f16", Precision::F16},
+                                                    {"bf16", Precision::BF16},
+                                                    {"int8", Precision::Int8},
+                                                    {"int4", Precision::Int4}};
+static constexpr Choice<Metric> kMetrics[] = {{"top1", Metric::Top1}, {"cosine", Metric::Cosine}};
+
 template <typename Range> static std::string namesOf(const Range &range) {
   return llvm::join(llvm::map_range(range, [](const auto &item) { return std::string(item.name); }), ", ");
 }
@@ -126,6 +133,35 @@ static Error parseFile(StringRef flag, StringRef value, std::string &result) {
   return Error::success();
 }
 
+/// N with N >= `least`.
+template <typename T> static Error parseCount(StringRef flag, StringRef value, T least, T &result) {
+  T n;
+  if (value.getAsInteger(10, n) || n < least)
+    return usageError(flag + "=" + value + ": expected an integer of " + Twine(least) + " or more");
+  result = n;
+  return Error::success();
+}
+
+static Error parseCalibrationMethod(Options &options, StringRef value) {
+  StringRef percent = value;
+  double p = 100;
+  if (value != "minmax" && (!percent.consume_front("percentile:") || percent.getAsDouble(p) || !(p > 50 && p <= 100)))
+    return usageError("--calibration-method=" + value +
+                      ": expected minmax, or percentile:P with 50 < P <= 100, for example percentile:99.99");
+  options.compression.method.percent = p;
+  return Error::success();
+}
+
+static Error parseMaxDrop(Options &options, StringRef value) {
+  StringRef number = value;
+  bool isPercent = number.consume_back("%");
+  double drop;
+  if (number.getAsDouble(drop) || !(drop >= 0 && drop <= (isPercent ? 100 : 1)))
+    return usageError("--max-drop=" + value + ": expected a number from 0 to 1, or a percentage, such as 0.5%");
+  options.compression.maxDrop = isPercent ? drop / 100 : drop;
+  return Error::success();
+}
+
 template <bool Options::*Member> static Error setTrue(Options &options, StringRef) {
   options.*Member = true;
   return Error::success();
@@ -153,6 +189,30 @@ static constexpr Flag kFlags[] = {
     {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
     {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
     {"--name", "SYMBOL", "prefix of the exported symbols (default: from the file name of the model)", parseName},
+    {"--precision", "KIND",
+     "f32 (default); f16, bf16: products; int8: layers with --calibrate, else their weights; int4: weights in groups",
+     [](Options &o, StringRef v) { return choose(kPrecisions, "--precision", v, o.compression.precision); }},
+    {"--calibrate", "DIR|FILE.npz", "samples of inputs, from which the ranges of values follow",
+     [](Options &o, StringRef v) { return parseFile("--calibrate", v, o.compression.calibrate); }},
+    {"--calibration-method", "METHOD", "minmax (default), or percentile:P, which cuts off the rarest values",
+     parseCalibrationMethod},
+    {"--group-size", "N", "weights that share a scale with --precision=int4 (default: 32)",
+     [](Options &o, StringRef v) { return parseCount<int64_t>("--group-size", v, 2, o.compression.groupSize); }},
+    {"--keep-float", "NODE", "a layer that is not quantized; may be given more than once",
+     [](Options &o, StringRef v) -> Error {
+       o.compression.keepFloat.push_back(v.str());
+       return Error::success();
+     }},
+    {"--golden", "DIR|FILE.npz", "samples by which the compressed model is judged; needs --metric and --max-drop",
+     [](Options &o, StringRef v) { return parseFile("--golden", v, o.compression.golden); }},
+    {"--metric", "METRIC", "top1 (labels in the golden set, or what the float model says), cosine (of float outputs)",
+     [](Options &o, StringRef v) { return choose(kMetrics, "--metric", v, o.compression.metric.emplace()); }},
+    {"--max-drop", "X", "fails (exit code 3) when the metric drops by more than this, 0 to 1 or a percentage",
+     parseMaxDrop},
+    {"--rollback", "N", "puts up to N layers back to float before it fails (default: 0)",
+     [](Options &o, StringRef v) { return parseCount<unsigned>("--rollback", v, 0, o.compression.rollback); }},
+    {"--journal", "FILE", "a line of JSON per decision of the compression (default: beside the output)",
+     [](Options &o, StringRef v) { return parseFile("--journal", v, o.compression.journal); }},
     {"--stop-after", "PHASE", "writes the IR after a phase instead of an artifact",
      [](Options &o, StringRef v) { return choosePhase("--stop-after", v, o.stopAfter); }},
     {"--start-from", "PHASE", "the model is a .mlir file; the first phase to run on it",
@@ -188,6 +248,12 @@ static constexpr Flag kFlags[] = {
     {"--version", "", "prints versions", setTrue<&Options::version>},
     {"--help", "", "prints this text", setTrue<&Options::help>},
 };
+
+template <typename T, size_t N> static StringRef nameIn(const Choice<T> (&choices)[N], T value) {
+  return llvm::find_if(choices, [&](const Choice<T> &c) { return c.value == value; })->name;
+}
+StringRef optc::nameOf(Precision precision) { return nameIn(kPrecisions, precision); }
+StringRef optc::nameOf(Metric metric) { return nameIn(kMetrics, metric); }
 
 StringRef optc::extensionOf(EmitKind kind) {
   for (const Choice<EmitKind> &c : kEmitKinds)
@@ -260,6 +326,43 @@ static std::vector<std::string> pluginFiles(ArrayRef<const char *> args) {
   return files;
 }
 
+/// Whether the options of compression go together.
+static Error checkCompression(const Options &options) {
+  const CompressionOptions &c = options.compression;
+  struct Need {
+    bool given;
+    StringLiteral flag;
+    bool met;
+    StringLiteral what;
+  };
+  bool isActive = c.isActive(), hasGolden = !c.golden.empty();
+  const Need needs[] = {
+      {!c.calibrate.empty(), "--calibrate", c.precision == Precision::Int8, "--precision=int8"},
+      {c.method.percent < 100, "--calibration-method", !c.calibrate.empty(), "--calibrate"},
+      {c.groupSize != CompressionOptions().groupSize, "--group-size", c.precision == Precision::Int4,
+       "--precision=int4"},
+      {!c.keepFloat.empty(), "--keep-float", c.quantizes(), "--precision=int8 or int4"},
+      {hasGolden, "--golden", isActive, "another --precision than f32: nothing is compressed"},
+      {hasGolden, "--golden", c.metric.has_value(), "--metric=top1 or --metric=cosine"},
+      {hasGolden, "--golden", c.maxDrop.has_value(), "--max-drop=X, the drop of the metric that is allowed"},
+      {c.metric.has_value(), "--metric", hasGolden, "--golden=DIR"},
+      {c.maxDrop.has_value(), "--max-drop", hasGolden, "--golden=DIR"},
+      {c.rollback > 0, "--rollback", hasGolden && c.quantizes(), "--golden=DIR and --precision=int8 or int4"},
+      {!c.journal.empty(), "--journal", isActive, "another --precision than f32: nothing is decided"},
+  };
+  for (const Need &need : needs)
+    if (need.given && !need.met)
+      return usageError(need.flag + " needs " + need.what);
+  const Phase *phase = findPhase("compress");
+  bool runs = (options.startFrom.empty() || findPhase(options.startFrom) <= phase) &&
+              (options.stopAfter.empty() || findPhase(options.stopAfter) >= phase);
+  if (isActive && !runs)
+    return usageError("--precision=" + nameOf(c.precision) + ": the phase 'compress' does not run with --start-from=" +
+                      (options.startFrom.empty() ? "import" : options.startFrom) +
+                      (options.stopAfter.empty() ? "" : " --stop-after=" + options.stopAfter));
+  return Error::success();
+}
+
 Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
   Options options;
   auto plugins = std::make_shared<PluginSet>();
@@ -317,6 +420,8 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     return usageError("--stop-after=" + options.stopAfter + " lies before --start-from=" + options.startFrom);
   if (isIr && !(options.dims.empty() && options.shapes.empty()))
     return usageError("--dim and --shape are for .onnx files");
+  if (Error error = checkCompression(options))
+    return std::move(error);
   bool isText = options.emit == EmitKind::LlvmIr || options.emit == EmitKind::Mlir || !options.stopAfter.empty();
   if (options.json && (options.output == "-" || (!options.stopAfter.empty() && options.output.empty())))
     return usageError("--json and the text of a module cannot both go to standard output; name a file with -o");

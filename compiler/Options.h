@@ -1,6 +1,7 @@
 //===- Options.h - the options of one compilation -------------------------===//
 #ifndef OPTC_COMPILER_OPTIONS_H
 #define OPTC_COMPILER_OPTIONS_H
+#include "optc/compiler/Compress.h"
 #include "optc/compiler/Plugins.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -33,6 +34,7 @@ struct Options {
   std::string report, depfile;
   std::optional<uint64_t> maxMemory, maxSize; ///< bytes
   std::optional<double> timeout;              ///< seconds
+  CompressionOptions compression;
   ProgressKind progress = ProgressKind::Auto;
   std::shared_ptr<const PluginSet> plugins; ///< never null after parseOptions
   PassOptionTexts passOptions;              ///< of --plugin-option

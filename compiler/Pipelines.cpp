@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "optc/codegen/Target.h"
+#include "optc/compiler/Compress.h"
 #include "optc/compiler/FoldConstants.h"
 #include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/passes/Passes.h"
@@ -42,6 +43,16 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
 
 void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) {
   // A model stays as it is unless an option asks for less of it.
+  if (!options.compression)
+    return;
+  OpPassManager rewrites(ModuleOp::getOperationName());
+  Precision precision = options.compression->options.precision;
+  if (precision == Precision::F16 || precision == Precision::BF16) {
+    ReducePrecisionOptions reduce;
+    reduce.to = nameOf(precision).str();
+    rewrites.addNestedPass<func::FuncOp>(createReducePrecision(reduce));
+  }
+  pm.addPass(createCompressPass(*options.compression, std::move(rewrites)));
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {

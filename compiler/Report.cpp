@@ -144,6 +144,8 @@ json::Object Report::toJson(const Options &options) const {
                                     {"file_bytes", artifact->fileBytes}, {"translate_ms", artifact->translateMs},
                                     {"codegen_ms", artifact->codegenMs}, {"weights_ms", artifact->weightsMs},
                                     {"link_ms", artifact->linkMs}};
+  if (compression)
+    root["compression"] = json::Object(*compression);
   root["kernels"] = json::Array(kernels);
   return root;
 }
@@ -157,6 +159,8 @@ std::string optc::artifactMetadata(const Options &options, const Target &target,
   root["target"] = targetJson(target);
   if (json::Value plugins = pluginsJson(options); plugins.getAsArray())
     root["plugins"] = std::move(plugins);
+  if (const CompressionOptions &c = options.compression; c.isActive())
+    root["precision"] = nameOf(c.precision);
   if (!options.dims.empty()) {
     json::Object dims;
     for (const auto &[name, n] : options.dims)

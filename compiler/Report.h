@@ -16,6 +16,7 @@ struct Report {
   std::optional<Target> target;
   std::optional<ModelSignature> signature;
   std::optional<ArtifactStats> artifact;
+  std::optional<llvm::json::Object> compression;
   std::vector<std::string> problems;
   int exitCode = 0;
 

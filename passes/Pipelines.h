@@ -8,11 +8,13 @@
 namespace optc {
 
 struct Target;
+struct Compression;
 
 struct PipelineOptions {
-  int optLevel = 3;               ///< 0..3
-  const Target *target = nullptr; ///< never null once `configure` runs
-  std::string name;               ///< of the model: prefix of exported symbols
+  int optLevel = 3;                   ///< 0..3
+  const Target *target = nullptr;     ///< never null once `configure` runs
+  std::string name;                   ///< of the model: prefix of exported symbols
+  Compression *compression = nullptr; ///< what `compress` does; null: the model stays as it is
 };
 
 void addGraphPasses(mlir::OpPassManager &pm, const PipelineOptions &options);     ///< onnx -> onnx

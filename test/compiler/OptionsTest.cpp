@@ -100,3 +100,58 @@ TEST(Options, HelpNamesEveryExitCode) {
   for (const char *part : {"--max-memory=BYTES", "-o FILE", "70 a defect of optc"})
     EXPECT_NE(text.find(part), std::string::npos);
 }
+
+TEST(Options, Compression) {
+  Options o =
+      parse({"m.onnx", "--precision=int8", "--calibrate=d", "--calibration-method=percentile:99.9", "--golden", "g.npz",
+             "--metric=top1", "--max-drop=0.5%", "--rollback=2", "--keep-float=a", "--keep-float=b", "--journal=j"});
+  EXPECT_EQ(o.compression.precision, Precision::Int8);
+  EXPECT_EQ(o.compression.calibrate, "d");
+  EXPECT_EQ(o.compression.method.percent, 99.9);
+  EXPECT_EQ(o.compression.golden, "g.npz");
+  EXPECT_EQ(o.compression.metric, Metric::Top1);
+  EXPECT_DOUBLE_EQ(*o.compression.maxDrop, 0.005);
+  EXPECT_EQ(o.compression.rollback, 2u);
+  EXPECT_EQ(o.compression.keepFloat, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(o.compression.journal, "j");
+  EXPECT_EQ(parse({"m.onnx", "--precision=int4", "--group-size=64"}).compression.groupSize, 64);
+  EXPECT_FALSE(parse({"m.onnx", "--precision=f32"}).compression.isActive());
+  EXPECT_FALSE(parse({"m.onnx"}).compression.isActive());
+}
+
+// No option is taken that would do nothing.
+TEST(Options, CompressionThatDoesNotFit) {
+  const struct {
+    std::vector<const char *> args;
+    const char *message;
+  } cases[] = {
+      {{"--precision=int7"}, "--precision=int7: unknown value; there are: f32, f16, bf16, int8, int4"},
+      {{"--calibrate=d"}, "--calibrate needs --precision=int8"},
+      {{"--precision=int4", "--calibrate=d"}, "--calibrate needs --precision=int8"},
+      {{"--precision=int8", "--calibration-method=percentile:99"}, "--calibration-method needs --calibrate"},
+      {{"--calibration-method=entropy"}, "expected minmax, or percentile:P"},
+      {{"--calibration-method=percentile:101"}, "50 < P <= 100"},
+      {{"--precision=int8", "--group-size=64"}, "--group-size needs --precision=int4"},
+      {{"--group-size=1"}, "--group-size=1: expected an integer of 2 or more"},
+      {{"--keep-float=a"}, "--keep-float needs --precision"},
+      {{"--golden=d", "--metric=top1", "--max-drop=0"}, "nothing is compressed"},
+      {{"--precision=int8", "--golden=d", "--max-drop=0"}, "--golden needs --metric=top1 or --metric=cosine"},
+      {{"--precision=int8", "--golden=d", "--metric=top1"}, "--golden needs --max-drop=X"},
+      {{"--precision=int8", "--metric=top1"}, "--metric needs --golden=DIR"},
+      {{"--precision=int8", "--max-drop=0.1"}, "--max-drop needs --golden=DIR"},
+      {{"--precision=int8", "--rollback=1"}, "--rollback needs --golden=DIR"},
+      {{"--metric=f1"}, "--metric=f1: unknown value; there are: top1, cosine"},
+      {{"--max-drop=2"}, "expected a number from 0 to 1, or a percentage"},
+      {{"--max-drop=-0.1"}, "expected a number from 0 to 1"},
+      {{"--max-drop=nan"}, "expected a number from 0 to 1"},
+      {{"--journal=j"}, "nothing is decided"},
+      {{"--precision=int8", "--stop-after=graph"}, "the phase 'compress' does not run with"},
+  };
+  for (const auto &c : cases) {
+    std::vector<const char *> args = c.args;
+    args.push_back("m.onnx");
+    EXPECT_NE(refuse(args).find(c.message), std::string::npos) << c.message;
+  }
+  EXPECT_NE(refuse({"m.mlir", "--start-from=layout", "--precision=int8"}).find("does not run with --start-from=layout"),
+            std::string::npos);
+}
