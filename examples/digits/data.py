@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The handwritten digits of digits.npz: 1797 images of 8 x 8 pixels, split once and for all.
 
-  data.py FOLDER    writes the held-out fifth as FOLDER/images.npy and FOLDER/labels.npy
+  data.py FOLDER                  writes the held-out fifth as FOLDER/images.npy and FOLDER/labels.npy
+  data.py FOLDER --calibration    writes 200 of the other images, as FOLDER/images.npy
 
 digits.npz holds `images` (uint8 [1797, 8, 8], 0 to 16) and `labels` (uint8 [1797]); README.md says where they are from."""
 
@@ -38,7 +39,19 @@ def write_golden(folder):
     return labels
 
 
+def write_calibration(folder, count=200):
+    """Writes images to calibrate with. They are none of those by which the result is judged."""
+    os.makedirs(folder, exist_ok=True)
+    (images, _), _ = split()
+    np.save(os.path.join(folder, "images.npy"), images[:count])
+    return images[:count]
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    args = sys.argv[1:]
+    if args[1:] == ["--calibration"]:
+        print(f"{len(write_calibration(args[0]))} images of the training set in {args[0]}")
+    elif len(args) == 1 and not args[0].startswith("-"):
+        print(f"{len(write_golden(args[0]))} held-out images in {args[0]}")
+    else:
         sys.exit(__doc__)
-    print(f"{len(write_golden(sys.argv[1]))} held-out images in {sys.argv[1]}")
