@@ -82,16 +82,21 @@ QuantParams optc::compress::uint8Params(Interval range) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The largest value of `bits` with a negative of its own.
-static int largest(int bits) { return (1 << (bits - 1)) - 1; }
-
-static int8_t roundTo(float value, float scale, int most) {
-  return int8_t(std::clamp(std::nearbyint(double(value) / scale), double(-most), double(most)));
-}
+namespace {
+/// The integers that are used. Of 8 bits, those with a negative of their own: products of pairs then fit 16 bits. Of 4,
+/// all: one level in 16 counts.
+struct Levels {
+  int low, high;
+  explicit Levels(int bits) : low(bits == 4 ? -8 : 1 - (1 << (bits - 1))), high((1 << (bits - 1)) - 1) {}
+  int8_t round(float value, float scale) const {
+    return int8_t(std::clamp(std::nearbyint(double(value) / scale), double(low), double(high)));
+  }
+};
+} // namespace
 
 /// Scales that are tried, as parts of the one that clips nothing. Four bits have few levels: losing the largest values
 /// may pay for finer steps.
-static constexpr float kParts[] = {1, 0.95f, 0.9f, 0.85f, 0.8f, 0.75f};
+static constexpr float kParts[] = {1, 0.95f, 0.9f, 0.875f, 0.85f, 0.8f, 0.75f};
 
 namespace {
 /// The weights that share a scale.
@@ -107,10 +112,10 @@ struct Group {
 };
 } // namespace
 
-static float scaleOf(const Group &group, int most, bool search) {
+static float scaleOf(const Group &group, Levels levels, bool search) {
   float magnitude = 0;
   group.forEach([&](const float *w) { magnitude = std::max(magnitude, std::fabs(*w)); });
-  float whole = magnitude / float(most), best = whole;
+  float whole = magnitude / float(levels.high), best = whole;
   if (!(whole > 0) || !std::isnormal(whole))
     return 1;
   if (!search)
@@ -120,7 +125,7 @@ static float scaleOf(const Group &group, int most, bool search) {
     float scale = whole * part;
     double error = 0;
     group.forEach([&](const float *w) {
-      double d = double(*w) - double(roundTo(*w, scale, most)) * scale;
+      double d = double(*w) - double(levels.round(*w, scale)) * scale;
       error += d * d;
     });
     if (error < least) {
@@ -137,11 +142,11 @@ QuantizedWeights optc::compress::quantizeWeights(llvm::ArrayRef<float> weights, 
   result.values.resize(weights.size());
   if (weights.empty())
     return result;
-  int most = largest(bits);
+  Levels levels(bits);
   auto quantize = [&](const Group &group, bool search) {
-    float scale = scaleOf(group, most, search);
+    float scale = scaleOf(group, levels, search);
     result.scales.push_back(scale);
-    group.forEach([&](const float *w) { result.values[w - weights.data()] = roundTo(*w, scale, most); });
+    group.forEach([&](const float *w) { result.values[w - weights.data()] = levels.round(*w, scale); });
   };
   int64_t plane = shape.depth * shape.inner;
   if (block == 0) {

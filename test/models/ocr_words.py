@@ -20,7 +20,7 @@ import bank
 
 MODEL = os.path.join(bank.BUILD, "models", "ppocr4_rec.onnx")
 FONTS = "/usr/share/fonts/truetype/dejavu"
-HEIGHT, WIDTH, CALIBRATE, GOLDEN = 48, 320, 96, 300
+HEIGHT, WIDTH, CALIBRATE, GOLDEN, BATCH = 48, 320, 96, 300, 12
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
@@ -73,45 +73,48 @@ def characters_of(model):
     return [""] + table["character"].splitlines() + [" "]
 
 
-def read(artifact, folder, texts, characters):
+def read(artifact, folder, golden, texts, characters):
     """The share of characters that are read right."""
-    out = os.path.join(folder, "out")
-    p = subprocess.run(
-        [os.path.join(bank.BIN, "optc-run"), artifact, "--input", f"x={folder}/x.npy", "--output-dir", out],
-        capture_output=True,
-        text=True,
-    )
-    if p.returncode:
-        sys.exit(f"ocr_words: optc-run ended with {p.returncode}: {p.stderr.strip()}")
-    (name,) = os.listdir(out)
-    scores = np.load(os.path.join(out, name))
-    wrong = sum(distance(decode(s, characters), t) for s, t in zip(scores, texts, strict=True))
+    wrong = 0
+    for at in range(0, len(texts), BATCH):
+        np.save(os.path.join(folder, "x.npy"), golden[at : at + BATCH])
+        out = os.path.join(folder, "out")
+        p = subprocess.run(
+            [os.path.join(bank.BIN, "optc-run"), artifact, "--input", f"x={folder}/x.npy", "--output-dir", out],
+            capture_output=True,
+            text=True,
+        )
+        if p.returncode:
+            sys.exit(f"ocr_words: optc-run ended with {p.returncode}: {p.stderr.strip()}")
+        (name,) = os.listdir(out)
+        rows = zip(np.load(os.path.join(out, name)), texts[at : at + BATCH], strict=True)
+        wrong += sum(distance(decode(scores, characters), text) for scores, text in rows)
     return 1 - wrong / sum(map(len, texts))
 
 
 def main():
-    args, _, extra = " ".join(sys.argv[1:]).partition("--")
-    folder = os.path.abspath(args.strip() or os.path.join(bank.BUILD, "models", "words"))
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    args, extra = sys.argv[1:at], sys.argv[at + 1 :]
+    folder = os.path.abspath(args[0] if args else os.path.join(bank.BUILD, "models", "words"))
     os.makedirs(folder, exist_ok=True)
     texts = words(GOLDEN, 2)
     golden = images(texts, 3)
-    np.save(os.path.join(folder, "x.npy"), golden)
     np.savez(os.path.join(folder, "golden.npz"), x=golden)
     np.savez(os.path.join(folder, "samples.npz"), x=images(words(CALIBRATE, 0), 1))
     default = [f"--calibrate={folder}/samples.npz", f"--golden={folder}/golden.npz", "--metric=top1", "--max-drop=1%"]
-    options = extra.split() or ["--precision=int8", *default]
+    options = extra or ["--precision=int8", *default]
     characters = characters_of(MODEL)
     for name, flags in (("float", []), ("quantized", options)):
         artifact = os.path.join(folder, name + ".so")
         p = subprocess.run(
-            [os.path.join(bank.BIN, "optc"), MODEL, "-O3", "--shape", f"x=?x3x{HEIGHT}x{WIDTH}", "-o", artifact, *flags],
+            [os.path.join(bank.BIN, "optc"), MODEL, "-O3", "--shape", f"x={BATCH}x3x{HEIGHT}x{WIDTH}", "-o", artifact, *flags],
             capture_output=True,
             text=True,
         )
         print(p.stderr.strip())
         if p.returncode:
             return p.returncode
-        share = read(artifact, folder, texts, characters)
+        share = read(artifact, folder, golden, texts, characters)
         print(f"{name}: {share:.2%} of {sum(map(len, texts))} characters, {os.path.getsize(artifact)} bytes", flush=True)
     return 0
 

@@ -92,14 +92,14 @@ TEST(Weights, PerChannel) {
 
 // Groups of 2 along the middle axis of [1, 3, 2]: the last one is short.
 TEST(Weights, Grouped) {
-  std::vector<float> w = {7, 0.7f, -7, 0.1f, 70, -0.7f};
+  std::vector<float> w = {7, 0.7f, -7, 0.1f, 70, 0.7f};
   QuantizedWeights q = quantizeWeights(w, {1, 3, 2}, /*block=*/2, /*bits=*/4);
   ASSERT_EQ(q.scales.size(), 4u);
   EXPECT_FLOAT_EQ(q.scales[0], 1);
   EXPECT_FLOAT_EQ(q.scales[1], 0.1f);
   EXPECT_FLOAT_EQ(q.scales[2], 10);
   EXPECT_FLOAT_EQ(q.scales[3], 0.1f);
-  EXPECT_EQ(q.values, (std::vector<int8_t>{7, 7, -7, 1, 7, -7}));
+  EXPECT_EQ(q.values, (std::vector<int8_t>{7, 7, -7, 1, 7, 7}));
 }
 
 // One large value among many: clipping it a little is better than coarse steps for all.
@@ -123,4 +123,11 @@ TEST(Weights, FourBitsMayClip) {
 TEST(Weights, Nibbles) {
   EXPECT_EQ(packNibbles({1, -1, 7}), (std::vector<int8_t>{int8_t(0xf1), 7}));
   EXPECT_TRUE(packNibbles({}).empty());
+}
+
+// Sixteen levels: the lowest has no counterpart.
+TEST(Weights, FourBitsReachMinusEight) {
+  QuantizedWeights q = quantizeWeights({-8, 1, 2, 3}, {1, 4, 1}, 4, 4);
+  EXPECT_FLOAT_EQ(q.scales[0], 1);
+  EXPECT_EQ(q.values, (std::vector<int8_t>{-8, 1, 2, 3}));
 }
