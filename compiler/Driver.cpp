@@ -11,6 +11,7 @@
 #include "optc/compiler/Progress.h"
 #include "optc/compiler/Report.h"
 #include "optc/compiler/Version.h"
+#include "optc/compiler/import/ExportModel.h"
 #include "optc/compiler/import/Import.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -58,6 +59,7 @@ private:
   Error afterPhase(const Phase &phase);
   Error writeIr(StringRef path);
   Error emit();
+  Error emitOnnx();
   Error writeDepfile();
   std::string writeReproducer(const Phase &failed);
   std::string outputPath(StringRef extension) const;
@@ -187,6 +189,8 @@ Error Compilation::writeIr(StringRef path) {
 }
 
 Error Compilation::afterPhase(const Phase &phase) {
+  if (phase.name == "compress")
+    report.takePruning(*module);
   if (phase.name == "configure")
     report.collectKernels(*module);
   if (options.dumpPhases.empty())
@@ -243,6 +247,26 @@ Error Compilation::emit() {
   ArtifactStats stats;
   if (Error error = emitArtifact(*module, *report.target, plan->signature, plan->weights, artifact, stats))
     return error;
+  report.artifact = stats;
+  return Error::success();
+}
+
+/// The module as it is before `tensor`, as a model file.
+Error Compilation::emitOnnx() {
+  for (const std::string &input : files.paths())
+    for (const std::string &written : {options.output, externalDataPath(options.output)})
+      if (llvm::sys::fs::equivalent(input, written))
+        return usageError("--emit=onnx would replace " + written +
+                          ", which the model was read from; name another file with -o");
+  ExportOptions exportOptions;
+  exportOptions.version = OPTC_VERSION;
+  exportOptions.maxBytes = options.maxSize;
+  ExportStats written;
+  if (Error error = writeOnnxFile(*module, options.output, exportOptions, written))
+    return error;
+  ArtifactStats stats;
+  stats.fileBytes = written.fileBytes;
+  stats.weightBytes = written.weightBytes;
   report.artifact = stats;
   return Error::success();
 }
@@ -315,8 +339,11 @@ Error Compilation::compile() {
                                 : !options.stopAfter.empty()     ? StringRef(options.stopAfter)
                                 : options.emit == EmitKind::Mlir ? "llvm"
                                                                  : "object");
+  bool isOnnx = options.emit == EmitKind::Onnx && !options.check;
+  if (isOnnx)
+    last = findPhase("tensor") - 1;
   const Phase *first = options.startFrom.empty() ? phases().begin() : findPhase(options.startFrom);
-  bool isText = !options.check && last->name != "object";
+  bool isText = !options.check && !isOnnx && last->name != "object";
   if (options.output.empty() && !options.check)
     options.output = isText && options.emit != EmitKind::Mlir ? "-" : outputPath(extensionOf(options.emit));
   if (!options.dumpPhases.empty()) {
@@ -356,6 +383,9 @@ Error Compilation::compile() {
       return error;
   if (isText)
     if (Error error = writeIr(options.output))
+      return error;
+  if (isOnnx)
+    if (Error error = emitOnnx())
       return error;
   if (options.check && !options.json)
     out << options.model << ": everything in this model can be compiled\n";

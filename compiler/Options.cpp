@@ -33,6 +33,7 @@ static constexpr Choice<EmitKind> kEmitKinds[] = {
     {"exe", EmitKind::Executable, ""},
     {"llvm", EmitKind::LlvmIr, ".ll"},
     {"mlir", EmitKind::Mlir, ".mlir"},
+    {"onnx", EmitKind::Onnx, ".onnx"},
 };
 static constexpr Choice<ProgressKind> kProgressKinds[] = {
     {"auto", ProgressKind::Auto}, {"plain", ProgressKind::Plain}, {"none", ProgressKind::None}};
@@ -184,7 +185,7 @@ static constexpr Flag kFlags[] = {
        o.target = v.str();
        return Error::success();
      }},
-    {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir",
+    {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir, onnx (the model as it is before 'tensor')",
      [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
     {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
     {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
@@ -431,3 +432,9 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     options.name = identifierFrom(sys::path::stem(options.model));
   return options;
 }
+  if (options.emit == EmitKind::Onnx && !options.stopAfter.empty())
+    return usageError("--emit=onnx writes a model, --stop-after=" + options.stopAfter + " writes IR; give one of them");
+  if (options.emit == EmitKind::Onnx && !options.startFrom.empty() &&
+      findPhase(options.startFrom) >= findPhase("tensor"))
+    return usageError("--emit=onnx writes what the phase 'tensor' would get; --start-from=" + options.startFrom +
+                      " begins behind that");

@@ -1,12 +1,9 @@
 //===- Export.cpp - from the onnx dialect back to protobuf ----------------===//
 #include "optc/compiler/import/Export.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/compiler/import/Tensors.h"
-#include "optc/compiler/import/schemas/Schemas.h"
+#include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/Onnx.h"
-#include "llvm/ADT/StringSet.h"
-#include <set>
 
 using namespace mlir;
 using namespace optc;
@@ -166,8 +163,7 @@ bool optc::import::exportNode(Operation *op, NameOf nameOf, NodeProto &node, std
   }
   node.set_op_type(info->name.str());
   node.set_domain(info->domain.str());
-  if (auto loc = op->getLoc()->findInstanceOf<NameLoc>())
-    node.set_name(loc.getName().str());
+  node.set_name(onnx::nodeName(op->getLoc()));
   for (unsigned i = 0, e = onnx::numOperandPositions(op); i < e; ++i) {
     Value v = onnx::operand(op, i);
     node.add_input(v ? nameOf(v) : "");
@@ -207,107 +203,5 @@ bool optc::import::exportNode(Operation *op, NameOf nameOf, NodeProto &node, std
       return false;
     }
   }
-  return true;
-}
-
-/// Declares an input or output of the graph, with the names of its symbolic sizes.
-static void exportValueInfo(StringRef name, Type type, ArrayAttr params, optc_onnx::ValueInfoProto &info) {
-  info.set_name(name.str());
-  *info.mutable_type() = exportType(type);
-  auto &tensor = *info.mutable_type();
-  if (!params || !tensor.has_tensor_type() || !tensor.tensor_type().has_shape())
-    return;
-  auto &shape = *tensor.mutable_tensor_type()->mutable_shape();
-  for (int i = 0; i < shape.dim_size() && i < static_cast<int>(params.size()); ++i)
-    if (auto param = dyn_cast<StringAttr>(params[i]); param && !param.empty() && !shape.dim(i).has_dim_value())
-      shape.mutable_dim(i)->set_dim_param(param.str());
-}
-
-bool optc::import::exportModel(ModuleOp module, optc_onnx::ModelProto &model, std::string &reason) {
-  auto func = module.lookupSymbol<func::FuncOp>("main");
-  if (!func || !llvm::hasSingleElement(func.getBody())) {
-    reason = "has no function main of one block";
-    return false;
-  }
-  Block &block = func.getBody().front();
-  Operation *end = block.getTerminator();
-  GraphProto &graph = *model.mutable_graph();
-  auto text = [&](StringRef name) {
-    auto attr = module->getAttrOfType<StringAttr>(name);
-    return attr ? attr.str() : std::string();
-  };
-  graph.set_name(text("onnx.graph_name").empty() ? "main" : text("onnx.graph_name"));
-  llvm::DenseMap<Value, std::string> names;
-  llvm::StringSet<> taken;
-  auto nameAttr = [&](Attribute attr, const std::string &otherwise) {
-    auto name = dyn_cast_or_null<StringAttr>(attr);
-    std::string result = name ? name.str() : otherwise;
-    taken.insert(result);
-    return result;
-  };
-  for (BlockArgument argument : block.getArguments()) {
-    unsigned i = argument.getArgNumber();
-    std::string name = nameAttr(func.getArgAttr(i, "onnx.name"), "input" + std::to_string(i));
-    names[argument] = name;
-    exportValueInfo(name, argument.getType(), dyn_cast_or_null<ArrayAttr>(func.getArgAttr(i, "onnx.dim_params")),
-                    *graph.add_input());
-    if (auto value = dyn_cast_or_null<ElementsAttr>(func.getArgAttr(i, "onnx.default"))) {
-      TensorProto &t = *graph.add_initializer();
-      t.set_name(name);
-      if (!exportTensor(value, t)) {
-        reason = "has an input whose default cannot be written";
-        return false;
-      }
-    }
-  }
-  SmallVector<std::string> outputs;
-  for (unsigned i = 0, e = end->getNumOperands(); i < e; ++i)
-    outputs.push_back(nameAttr(func.getResultAttr(i, "onnx.name"), "output" + std::to_string(i)));
-  unsigned next = 0;
-  auto nameOf = [&](Value v) {
-    std::string &name = names[v];
-    while (name.empty()) {
-      std::string fresh = "v" + std::to_string(next++);
-      if (taken.insert(fresh).second)
-        name = fresh;
-    }
-    return name;
-  };
-  for (Operation &op : block.without_terminator())
-    if (!exportNode(&op, nameOf, *graph.add_node(), reason))
-      return false;
-  // A value may be an output twice, or an input at the same time.
-  for (unsigned i = 0, e = end->getNumOperands(); i < e; ++i) {
-    Value v = end->getOperand(i);
-    NodeProto &identity = *graph.add_node();
-    identity.set_op_type("Identity");
-    identity.add_input(nameOf(v));
-    identity.add_output(outputs[i]);
-    exportValueInfo(outputs[i], v.getType(), dyn_cast_or_null<ArrayAttr>(func.getResultAttr(i, "onnx.dim_params")),
-                    *graph.add_output());
-  }
-  Schemas schemas;
-  std::set<std::string> domains = {""};
-  func.walk([&](Operation *op) {
-    if (const OpInfo *info = onnx::infoFor(op))
-      domains.insert(info->domain.str());
-  });
-  for (const std::string &domain : domains) {
-    auto &import = *model.add_opset_import();
-    import.set_domain(domain);
-    import.set_version(std::max(schemas.newest(domain), 1));
-  }
-  model.set_ir_version(optc_onnx::IR_VERSION);
-  model.set_producer_name("optc");
-  model.set_domain(text("onnx.domain"));
-  model.set_doc_string(text("onnx.doc_string"));
-  if (auto metadata = module->getAttrOfType<ArrayAttr>("onnx.metadata"))
-    for (Attribute pair : metadata)
-      if (auto entry = dyn_cast<ArrayAttr>(pair);
-          entry && entry.size() == 2 && isa<StringAttr>(entry[0]) && isa<StringAttr>(entry[1])) {
-        auto &prop = *model.add_metadata_props();
-        prop.set_key(cast<StringAttr>(entry[0]).str());
-        prop.set_value(cast<StringAttr>(entry[1]).str());
-      }
   return true;
 }

@@ -2,7 +2,6 @@
 #ifndef OPTC_COMPILER_IMPORT_EXPORT_H
 #define OPTC_COMPILER_IMPORT_EXPORT_H
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 #include "onnx/onnx_pb.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -20,9 +19,6 @@ bool exportTensor(mlir::ElementsAttr value, optc_onnx::TensorProto &tensor);
 
 /// An op of the onnx dialect as a node, its regions as subgraphs. False with a clause when it cannot be one.
 bool exportNode(mlir::Operation *op, NameOf nameOf, optc_onnx::NodeProto &node, std::string &reason);
-
-/// A module of the onnx dialect as a model of the newest opsets. False with a clause when it cannot be one.
-bool exportModel(mlir::ModuleOp module, optc_onnx::ModelProto &model, std::string &reason);
 
 } // namespace optc::import
 #endif

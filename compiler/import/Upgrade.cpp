@@ -190,6 +190,16 @@ void Upgrade::setInput(size_t i, std::string value) {
 // Rules
 //===----------------------------------------------------------------------===//
 
+int optc::import::unchangedSince(const std::string &domain, const std::string &op) {
+  int opset = 1;
+  for (ArrayRef<UpgradeRule> table : {elementwiseRules(), shapeRules(), neuralRules(), traditionalRules()})
+    if ((domain == "ai.onnx.ml") == (table.data() == traditionalRules().data()))
+      for (const UpgradeRule &rule : table)
+        if (op == rule.op)
+          opset = std::max(opset, rule.version);
+  return opset;
+}
+
 bool optc::import::upgrade(Upgrade &u) {
   // Gone since opset 6, without a meaning for a compiler.
   if (u.opset < 6)

@@ -90,6 +90,9 @@ private:
 /// Brings a node of ai.onnx or ai.onnx.ml of this opset to its newest form. False with `problem` set when it cannot be.
 bool upgrade(Upgrade &u);
 
+/// The oldest opset whose nodes of this operator have the newest meaning: no rule applies to them.
+int unchangedSince(const std::string &domain, const std::string &op);
+
 /// A rule of the table. It applies to nodes of opsets below `version`.
 struct UpgradeRule {
   const char *op;

@@ -1,5 +1,6 @@
 //===- Schemas.cpp - the official operator schemas ------------------------===//
 #include "optc/compiler/import/schemas/Schemas.h"
+#include "onnx/defs/data_type_utils.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
 #include <algorithm>
@@ -54,6 +55,59 @@ int Schemas::newest(const std::string &domain) const {
   const auto &map = OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   auto it = map.find(domain);
   return it == map.end() ? 0 : it->second.second;
+}
+
+/// Whether values of these types fit the formal ones.
+static bool takes(const std::vector<OpSchema::FormalParameter> &formal, const std::vector<TypeProto> &types) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (formal.empty() || (i >= formal.size() && formal.back().GetOption() != OpSchema::Variadic))
+      return false;
+    const OpSchema::FormalParameter &parameter = formal[std::min(i, formal.size() - 1)];
+    if (types[i].value_case() == TypeProto::VALUE_NOT_SET) {
+      if (parameter.GetOption() == OpSchema::Single)
+        return false;
+      continue;
+    }
+    if (!parameter.GetTypes().count(Utils::DataTypeUtils::ToType(types[i])))
+      return false;
+  }
+  for (size_t i = types.size(); i < formal.size(); ++i)
+    if (formal[i].GetOption() == OpSchema::Single)
+      return false;
+  return true;
+}
+
+/// Whether a node of `newest` means the same as one of `old`.
+static bool hasForm(const OpSchema &old, const OpSchema &newest, const NodeForm &node) {
+  const auto &now = newest.attributes();
+  for (const auto &[name, attribute] : old.attributes()) {
+    bool given = std::count(node.attributes.begin(), node.attributes.end(), name);
+    auto same = now.find(name);
+    if (same == now.end() || same->second.type != attribute.type || (attribute.required && !given))
+      return false;
+    if (!given && same->second.default_value.SerializeAsString() != attribute.default_value.SerializeAsString())
+      return false;
+  }
+  for (const std::string &name : node.attributes)
+    if (!old.attributes().count(name))
+      return false;
+  return !old.deprecated() && takes(old.inputs(), node.inputs) && takes(old.outputs(), node.outputs);
+}
+
+int optc::import::oldestOpset(const NodeForm &node, int bound) {
+  try {
+    const OpSchema *newest = OpSchemaRegistry::Schema(node.op, node.domain);
+    int opset = newest ? newest->since_version() : 1;
+    while (opset > bound) {
+      const OpSchema *old = OpSchemaRegistry::Schema(node.op, opset - 1, node.domain);
+      if (!old || !hasForm(*old, *newest, node))
+        break;
+      opset = std::max(bound, int(old->since_version()));
+    }
+    return opset;
+  } catch (...) { // a type that ONNX does not name
+    return std::max(1, Schemas().newest(node.domain));
+  }
 }
 
 bool optc::import::functionBody(const NodeProto &node, const std::vector<TypeProto> &inputTypes, FunctionProto &body,

@@ -54,6 +54,18 @@ private:
   std::map<std::string, std::unique_ptr<Schema>> cache;
 };
 
+/// A node as far as versions of its operator differ in what they take.
+struct NodeForm {
+  std::string domain, op;
+  std::vector<std::string> attributes;
+  /// Types by position; without a value where absent.
+  std::vector<optc_onnx::TypeProto> inputs, outputs;
+};
+
+/// The oldest opset, not before `bound`, in which a node of the newest opset is one of the same form: it has the
+/// attributes, with the same defaults for those that the node leaves out, and takes the types.
+int oldestOpset(const NodeForm &node, int bound);
+
 /// The body of an operator as a function of the newest opsets, for a node with these types of inputs (a type without
 /// value: unknown or absent), and the default values of the operator's attributes. False with a reason when there is
 /// none.
