@@ -32,6 +32,7 @@ function(optc_install)
       FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
   endforeach()
   install(FILES ${OPTC_GENERATED_DIR}/passes/Passes.h.inc DESTINATION include/optc/passes)
+  install(FILES ${OPTC_GENERATED_DIR}/passes/compress/Prune.h.inc DESTINATION include/optc/passes/compress)
   install(FILES ${OPTC_GENERATED_DIR}/compiler/BuildId.h ${OPTC_GENERATED_DIR}/compiler/Version.h
     DESTINATION include/optc/compiler)
 

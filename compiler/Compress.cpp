@@ -4,8 +4,11 @@
 #include "optc/compiler/Dialects.h"
 #include "optc/compiler/HostModel.h"
 #include "optc/compiler/Quality.h"
+#include "optc/compiler/RefitModel.h"
 #include "optc/compiler/Samples.h"
+#include "optc/compiler/Watch.h"
 #include "optc/dialects/onnx/Names.h"
+#include "optc/passes/compress/Journal.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 #include <map>
@@ -27,23 +30,6 @@ void Compression::record(json::Object decision) {
 //===----------------------------------------------------------------------===//
 
 static func::FuncOp mainOf(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
-
-/// Makes `values` all that @main returns.
-static void setResults(func::FuncOp main, ArrayRef<Value> values) {
-  Operation *end = main.getBody().front().getTerminator();
-  (void)main.eraseResults(llvm::BitVector(main.getNumResults(), true));
-  for (Value value : values)
-    (void)main.insertResult(main.getNumResults(), value.getType(), DictionaryAttr());
-  end->setOperands(values);
-}
-
-static ArrayRef<float> floatsOf(const optc_value &value) {
-  int64_t count = 1;
-  for (int64_t size : ArrayRef<int64_t>(value.tensor.shape, value.tensor.ndim))
-    count *= size;
-  auto *data = reinterpret_cast<const float *>(static_cast<const char *>(value.tensor.data) + value.tensor.byte_offset);
-  return {data, size_t(count)};
-}
 
 /// Runs `module`, whose results are float32 tensors, on the first samples.
 static Error runOn(ModuleOp module, const Target &target, const SampleSet &samples, size_t most,
@@ -77,14 +63,17 @@ struct LayerError {
 class Compressor {
 public:
   Compressor(ModuleOp module, Compression &state) : module(module), state(state), options(state.options) {}
-  /// `rewrite` runs passes on the module; their errors are reported.
-  Error run(llvm::function_ref<LogicalResult()> rewrite);
+  /// `prune` and `rewrite` run passes on the module; their errors are reported.
+  Error run(llvm::function_ref<LogicalResult()> prune, llvm::function_ref<LogicalResult()> rewrite);
 
 private:
   bool isStatic() const { return options.precision == Precision::Int8 && !options.calibrate.empty(); }
   compress::WeightOptions weightOptions() const {
     return {options.precision == Precision::Int4 ? 4 : 8, options.groupSize};
   }
+  Error openCalibration();
+  Error refit();
+  void takePruning();
   Error quantizeAll();
   Error keepFloat();
   Error calibrate();
@@ -115,6 +104,17 @@ std::string Compressor::title(unsigned layer) const {
   return outcome.op + (outcome.node.empty() ? "" : " '" + outcome.node + "'");
 }
 
+/// "3 Conv ('a', 'b', ...)"
+static std::string counted(StringRef op, ArrayRef<std::string> nodes) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> names;
+  for (const std::string &node : nodes.take_front(kNamed))
+    names.push_back("'" + node + "'");
+  if (nodes.size() > kNamed)
+    names.push_back("...");
+  return (Twine(nodes.size()) + " " + op + " (" + llvm::join(names, ", ") + ")").str();
+}
+
 /// Marks the nodes that the user wants to stay float.
 Error Compressor::keepFloat() {
   SmallVector<Operation *> layers = compress::layersOf(mainOf(module), /*withTables=*/!isStatic());
@@ -142,13 +142,21 @@ Error Compressor::keepFloat() {
   return Error::success();
 }
 
-/// Runs the float model on samples and leaves ranges on its ops.
-Error Compressor::calibrate() {
+Error Compressor::openCalibration() {
+  if (calibration)
+    return Error::success();
   Expected<SampleSet> samples = SampleSet::open("--calibrate", options.calibrate, inputsOf(mainOf(module)));
   if (!samples)
     return samples.takeError();
   calibration.emplace(std::move(*samples));
   llvm::append_range(state.files, calibration->files());
+  return Error::success();
+}
+
+/// Runs the float model on samples and leaves ranges on its ops.
+Error Compressor::calibrate() {
+  if (Error error = openCalibration())
+    return error;
   OwningOpRef<ModuleOp> watched = module.clone();
   SmallVector<Value> values = compress::valuesToObserve(mainOf(*watched));
   std::vector<compress::RangeCollector> seen(values.size(), compress::RangeCollector(options.method));
@@ -156,7 +164,7 @@ Error Compressor::calibrate() {
     setResults(mainOf(*watched), values);
     if (Error error = runOn(*watched, *state.target, *calibration, calibration->size(), [&](auto outputs) {
           for (auto [collector, output] : llvm::zip(seen, outputs))
-            collector.add(floatsOf(output));
+            collector.add(watchedFloats(output));
         }))
       return error;
   }
@@ -216,15 +224,80 @@ void Compressor::describe() {
     os << "; calibrated on " << calibration->size() << " samples";
   state.notes.push_back(text);
   for (const auto &[what, nodes] : inFloat) {
-    constexpr size_t kNamed = 3;
-    std::vector<std::string> names;
-    for (const std::string &node : ArrayRef(nodes).take_front(kNamed))
-      names.push_back("'" + node + "'");
-    if (nodes.size() > kNamed)
-      names.push_back("...");
-    state.notes.push_back(std::to_string(nodes.size()) + " " + what.first + " (" + llvm::join(names, ", ") +
-                          ") stay float: " + what.second);
+    state.notes.push_back(counted(what.first, nodes) + " stay float: " + what.second);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Pruning
+//===----------------------------------------------------------------------===//
+
+/// Fits layers whose inputs lost channels.
+Error Compressor::refit() {
+  if (Error error = openCalibration())
+    return error;
+  Expected<std::vector<RefitOutcome>> outcomes = refitLayers(*original, module, *calibration, *state.target);
+  if (!outcomes)
+    return outcomes.takeError();
+  json::Array layers;
+  size_t fitted = 0;
+  for (const RefitOutcome &outcome : *outcomes) {
+    json::Object line{{"step", "refit"}, {"layer", utf8(outcome.node)}, {"operator", outcome.op}};
+    line["decision"] = outcome.reason.empty() ? "fitted" : "as it was cut";
+    if (!outcome.reason.empty())
+      line["why"] = outcome.reason;
+    line["rows"] = outcome.rows;
+    line["error_left"] = outcome.left;
+    fitted += outcome.reason.empty();
+    layers.push_back(json::Object(line));
+    state.record(std::move(line));
+  }
+  state.report["refit"] = std::move(layers);
+  state.notes.push_back("--prune=channels: " + std::to_string(fitted) + " of " + std::to_string(outcomes->size()) +
+                        " layers that lost inputs are fitted to " + std::to_string(calibration->size()) + " samples");
+  return Error::success();
+}
+
+/// Moves what the passes wrote about layers into report and journal, and sums it up.
+void Compressor::takePruning() {
+  auto entries = module->getAttrOfType<ArrayAttr>(PruneJournal::kAttr);
+  if (!entries)
+    return;
+  module->removeAttr(PruneJournal::kAttr);
+  struct Sum {
+    int64_t layers = 0, before = 0, after = 0;
+  };
+  json::Array layers;
+  std::map<std::pair<std::string, std::string>, Sum> sums;                      // by method and what is counted
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> kept; // by operator and reason
+  for (auto entry : entries.getAsRange<DictionaryAttr>()) {
+    json::Object line{{"step", "prune"}};
+    for (NamedAttribute field : entry)
+      if (auto text = dyn_cast<StringAttr>(field.getValue()))
+        line[utf8(field.getName())] = utf8(text.getValue());
+      else if (auto number = dyn_cast<IntegerAttr>(field.getValue()))
+        line[utf8(field.getName())] = number.getInt();
+    auto textOf = [&](StringRef name) { return line.getString(name).value_or("").str(); };
+    bool stays = line.get("reason");
+    line["decision"] = stays ? "stays" : "pruned";
+    if (stays) {
+      kept[{textOf("op"), textOf("reason")}].push_back(textOf("layer"));
+    } else {
+      Sum &sum = sums[{textOf("method"), textOf("what")}];
+      ++sum.layers;
+      sum.before += line.getInteger("before").value_or(0);
+      sum.after += line.getInteger("after").value_or(0);
+    }
+    layers.push_back(json::Object(line));
+    state.record(std::move(line));
+  }
+  for (const auto &[what, sum] : sums)
+    state.notes.push_back("--prune=" + what.first + ": " + std::to_string(sum.layers) + " layers have " +
+                          std::to_string(sum.after) + " of " + std::to_string(sum.before) + " " + what.second +
+                          " left");
+  for (const auto &[what, nodes] : kept)
+    state.notes.push_back(counted(what.first, nodes) + " stay whole: " + what.second);
+  state.report["pruning"] = std::move(layers);
 }
 
 //===----------------------------------------------------------------------===//
@@ -254,7 +327,7 @@ Expected<std::vector<LayerError>> Compressor::rank(const SampleSet &golden) cons
   if (Error error =
           runOn(*watched, *state.target, calibration ? *calibration : golden, kSamples, [&](ArrayRef<optc_value> all) {
             for (auto [i, sums] : llvm::enumerate(power))
-              for (auto [x, y] : llvm::zip(floatsOf(all[2 * i]), floatsOf(all[2 * i + 1]))) {
+              for (auto [x, y] : llvm::zip(watchedFloats(all[2 * i]), watchedFloats(all[2 * i + 1]))) {
                 sums.first += double(x) * x;
                 sums.second += (double(x) - y) * (double(x) - y);
               }
@@ -381,17 +454,24 @@ Error Compressor::quantizeAll() {
   return Error::success();
 }
 
-Error Compressor::run(llvm::function_ref<LogicalResult()> rewrite) {
+Error Compressor::run(llvm::function_ref<LogicalResult()> prune, llvm::function_ref<LogicalResult()> rewrite) {
   if (!mainOf(module))
     return inputError("the module has no function @main to compress");
-  if (!options.golden.empty())
+  if (!options.golden.empty() || options.refits())
     original = module.clone();
+  if (failed(prune()))
+    return makeError(ExitCode::Input, "");
+  if (options.refits())
+    if (Error error = refit())
+      return error;
   if (failed(rewrite()))
     return makeError(ExitCode::Input, "");
+  takePruning();
   Error error = options.quantizes() ? quantizeAll() : Error::success();
   if (error)
     return error;
   error = options.golden.empty() ? Error::success() : guard();
+  size_t summary = state.notes.size();
   if (options.quantizes())
     describe();
   if (!verdict.empty())
@@ -399,7 +479,7 @@ Error Compressor::run(llvm::function_ref<LogicalResult()> rewrite) {
   if (error || !options.quantizes() || !llvm::all_of(outcomes, [](const auto &o) { return o.isFloat(); }))
     return error;
   std::string reasons;
-  for (StringRef note : ArrayRef(state.notes).drop_front())
+  for (StringRef note : ArrayRef(state.notes).drop_front(summary + 1))
     reasons += ("; " + note).str();
   // With nothing left the guardrail is what failed.
   return makeError(rolledBack ? ExitCode::Limit : ExitCode::Input,
@@ -409,7 +489,8 @@ Error Compressor::run(llvm::function_ref<LogicalResult()> rewrite) {
 namespace {
 struct CompressPass : PassWrapper<CompressPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompressPass)
-  CompressPass(Compression &state, OpPassManager rewrites) : state(&state), rewrites(std::move(rewrites)) {}
+  CompressPass(Compression &state, OpPassManager pruning, OpPassManager rewrites)
+      : state(&state), pruning(std::move(pruning)), rewrites(std::move(rewrites)) {}
 
   StringRef getArgument() const final { return "optc-compress"; }
   StringRef getDescription() const final { return "Quantize, measure, and take back what costs too much"; }
@@ -417,7 +498,9 @@ struct CompressPass : PassWrapper<CompressPass, OperationPass<ModuleOp>> {
   void getDependentDialects(DialectRegistry &registry) const final { registerDialects(registry); }
 
   void runOnOperation() final {
-    Error error = Compressor(getOperation(), *state).run([&] { return runPipeline(rewrites, getOperation()); });
+    Error error = Compressor(getOperation(), *state)
+                      .run([&] { return runPipeline(pruning, getOperation()); },
+                           [&] { return runPipeline(rewrites, getOperation()); });
     if (!error)
       return;
     llvm::handleAllErrors(
@@ -426,10 +509,10 @@ struct CompressPass : PassWrapper<CompressPass, OperationPass<ModuleOp>> {
     signalPassFailure();
   }
   Compression *state;
-  OpPassManager rewrites;
+  OpPassManager pruning, rewrites;
 };
 } // namespace
 
-std::unique_ptr<Pass> optc::createCompressPass(Compression &state, OpPassManager rewrites) {
-  return std::make_unique<CompressPass>(state, std::move(rewrites));
+std::unique_ptr<Pass> optc::createCompressPass(Compression &state, OpPassManager pruning, OpPassManager rewrites) {
+  return std::make_unique<CompressPass>(state, std::move(pruning), std::move(rewrites));
 }

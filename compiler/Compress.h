@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/codegen/Target.h"
+#include "optc/passes/compress/PruneOptions.h"
 #include "optc/passes/compress/Quantize.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
@@ -24,7 +25,7 @@ struct CompressionOptions {
   Precision precision = Precision::F32;
   std::vector<std::string> keepFloat; ///< names of nodes
   int64_t groupSize = 32;
-  std::string calibrate; ///< with int8: activations are integers, too
+  std::string calibrate; ///< with int8: activations are integers, too; with channels: layers are fitted anew
   compress::RangeMethod method;
   std::string golden; ///< with metric and maxDrop
   std::optional<Metric> metric;
@@ -32,8 +33,13 @@ struct CompressionOptions {
   unsigned rollback = 0; ///< layers that may go back to float
   std::string journal;   ///< file
 
-  bool isActive() const { return precision != Precision::F32; }
+  PruneOptions prune;
+  std::vector<std::string> pruneTexts; ///< as the command line has them
+
+  bool isActive() const { return precision != Precision::F32 || prune.any(); }
   bool quantizes() const { return precision == Precision::Int8 || precision == Precision::Int4; }
+  /// Whether layers are fitted to samples after their inputs lost channels.
+  bool refits() const { return prune.channels > 0 && !calibrate.empty(); }
 };
 
 /// "int8", "top1": as the command line has them.
@@ -55,9 +61,11 @@ struct Compression {
   void record(llvm::json::Object decision);
 };
 
-/// Compresses a module as `graph` leaves it: runs `rewrites`, which need no samples, and quantizes what they leave. The
-/// guardrail compares the result with the module as it came. `state` outlives the pass.
-std::unique_ptr<mlir::Pass> createCompressPass(Compression &state, mlir::OpPassManager rewrites);
+/// Compresses a module as `graph` leaves it: runs `pruning`, which removes channels, and fits layers to samples; runs
+/// `rewrites`, which need no samples, and quantizes what they leave. The guardrail compares the result with the module
+/// as it came. `state` outlives the pass.
+std::unique_ptr<mlir::Pass> createCompressPass(Compression &state, mlir::OpPassManager pruning,
+                                               mlir::OpPassManager rewrites);
 
 } // namespace optc
 #endif

@@ -41,6 +41,7 @@
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/compress/Prune.h"
 
 using namespace mlir;
 
@@ -91,6 +92,7 @@ void optc::registerPasses() {
   registerExpandFunctionsPass();
   registerFoldConstantsPass();
   registerOptcPasses();
+  registerPrunePasses();
   registerCanonicalizer();
   registerCSE();
   registerInliner();

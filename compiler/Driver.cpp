@@ -189,8 +189,6 @@ Error Compilation::writeIr(StringRef path) {
 }
 
 Error Compilation::afterPhase(const Phase &phase) {
-  if (phase.name == "compress")
-    report.takePruning(*module);
   if (phase.name == "configure")
     report.collectKernels(*module);
   if (options.dumpPhases.empty())

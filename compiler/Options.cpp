@@ -96,6 +96,37 @@ static Error parseShape(Options &options, StringRef value) {
   return Error::success();
 }
 
+/// A share in (0, 1).
+static bool parseShare(StringRef text, double &share) { return !text.getAsDouble(share) && share > 0 && share < 1; }
+
+/// One entry of --prune; false when it is none.
+static bool parsePruning(StringRef entry, PruneOptions &prune) {
+  auto [kind, rest] = entry.split(':');
+  if (kind == "magnitude")
+    return prune.magnitude == 0 && parseShare(rest, prune.magnitude);
+  if (kind == "channels") {
+    auto [share, multiple] = rest.split(':');
+    bool good = prune.channels == 0 && parseShare(share, prune.channels);
+    if (rest.contains(':'))
+      good = good && !multiple.getAsInteger(10, prune.multiple) && prune.multiple > 0 && prune.multiple <= 4096;
+    return good;
+  }
+  return prune.keep == 0 && !kind.getAsInteger(10, prune.keep) && !rest.getAsInteger(10, prune.of) && prune.keep > 0 &&
+         prune.of > prune.keep && prune.of <= 64;
+}
+
+static Error parsePrune(Options &options, StringRef value) {
+  SmallVector<StringRef> entries;
+  value.split(entries, ',');
+  for (StringRef entry : entries)
+    if (!parsePruning(entry, options.compression.prune))
+      return usageError("--prune=" + value + ": '" + entry +
+                        "' is none of magnitude:R, channels:R, channels:R:MULTIPLE (R between 0 and 1) and N:M (at "
+                        "most N of M neighbours stay), or is given twice; for example --prune=2:4,channels:0.3");
+  options.compression.pruneTexts.push_back(value.str());
+  return Error::success();
+}
+
 static Error parseBytes(StringRef flag, StringRef value, std::optional<uint64_t> &result) {
   static constexpr Choice<uint64_t> kUnits[] = {
       {"K", uint64_t(1) << 10}, {"M", uint64_t(1) << 20}, {"G", uint64_t(1) << 30}};
@@ -189,6 +220,10 @@ static constexpr Flag kFlags[] = {
      [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
     {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
     {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
+    {"--prune", "SPEC,...",
+     "magnitude:0.5 (zeros in each layer), 2:4 (zeros in each group of weights), channels:0.3 (channels removed); "
+     "repeatable",
+     parsePrune},
     {"--name", "SYMBOL", "prefix of the exported symbols (default: from the file name of the model)", parseName},
     {"--precision", "KIND",
      "f32 (default); f16, bf16: products; int8: layers with --calibrate, else their weights; int4: weights in groups",
@@ -338,18 +373,20 @@ static Error checkCompression(const Options &options) {
   };
   bool isActive = c.isActive(), hasGolden = !c.golden.empty();
   const Need needs[] = {
-      {!c.calibrate.empty(), "--calibrate", c.precision == Precision::Int8, "--precision=int8"},
-      {c.method.percent < 100, "--calibration-method", !c.calibrate.empty(), "--calibrate"},
+      {!c.calibrate.empty(), "--calibrate", c.precision == Precision::Int8 || c.refits(),
+       "--precision=int8 or --prune=channels:R"},
+      {c.method.percent < 100, "--calibration-method", !c.calibrate.empty() && c.precision == Precision::Int8,
+       "--calibrate and --precision=int8"},
       {c.groupSize != CompressionOptions().groupSize, "--group-size", c.precision == Precision::Int4,
        "--precision=int4"},
       {!c.keepFloat.empty(), "--keep-float", c.quantizes(), "--precision=int8 or int4"},
-      {hasGolden, "--golden", isActive, "another --precision than f32: nothing is compressed"},
+      {hasGolden, "--golden", isActive, "another --precision than f32, or --prune: nothing is compressed"},
       {hasGolden, "--golden", c.metric.has_value(), "--metric=top1 or --metric=cosine"},
       {hasGolden, "--golden", c.maxDrop.has_value(), "--max-drop=X, the drop of the metric that is allowed"},
       {c.metric.has_value(), "--metric", hasGolden, "--golden=DIR"},
       {c.maxDrop.has_value(), "--max-drop", hasGolden, "--golden=DIR"},
       {c.rollback > 0, "--rollback", hasGolden && c.quantizes(), "--golden=DIR and --precision=int8 or int4"},
-      {!c.journal.empty(), "--journal", isActive, "another --precision than f32: nothing is decided"},
+      {!c.journal.empty(), "--journal", isActive, "another --precision than f32, or --prune: nothing is decided"},
   };
   for (const Need &need : needs)
     if (need.given && !need.met)
@@ -358,7 +395,9 @@ static Error checkCompression(const Options &options) {
   bool runs = (options.startFrom.empty() || findPhase(options.startFrom) <= phase) &&
               (options.stopAfter.empty() || findPhase(options.stopAfter) >= phase);
   if (isActive && !runs)
-    return usageError("--precision=" + nameOf(c.precision) + ": the phase 'compress' does not run with --start-from=" +
+    return usageError((c.precision == Precision::F32 ? "--prune=" + llvm::join(c.pruneTexts, ",")
+                                                     : ("--precision=" + nameOf(c.precision)).str()) +
+                      ": the phase 'compress' does not run with --start-from=" +
                       (options.startFrom.empty() ? "import" : options.startFrom) +
                       (options.stopAfter.empty() ? "" : " --stop-after=" + options.stopAfter));
   return Error::success();
@@ -423,6 +462,12 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     return usageError("--dim and --shape are for .onnx files");
   if (Error error = checkCompression(options))
     return std::move(error);
+  if (options.emit == EmitKind::Onnx && !options.stopAfter.empty())
+    return usageError("--emit=onnx writes a model, --stop-after=" + options.stopAfter + " writes IR; give one of them");
+  if (options.emit == EmitKind::Onnx && !options.startFrom.empty() &&
+      findPhase(options.startFrom) >= findPhase("tensor"))
+    return usageError("--emit=onnx writes what the phase 'tensor' would get; --start-from=" + options.startFrom +
+                      " begins behind that");
   bool isText = options.emit == EmitKind::LlvmIr || options.emit == EmitKind::Mlir || !options.stopAfter.empty();
   if (options.json && (options.output == "-" || (!options.stopAfter.empty() && options.output.empty())))
     return usageError("--json and the text of a module cannot both go to standard output; name a file with -o");
@@ -432,9 +477,3 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
     options.name = identifierFrom(sys::path::stem(options.model));
   return options;
 }
-  if (options.emit == EmitKind::Onnx && !options.stopAfter.empty())
-    return usageError("--emit=onnx writes a model, --stop-after=" + options.stopAfter + " writes IR; give one of them");
-  if (options.emit == EmitKind::Onnx && !options.startFrom.empty() &&
-      findPhase(options.startFrom) >= findPhase("tensor"))
-    return usageError("--emit=onnx writes what the phase 'tensor' would get; --start-from=" + options.startFrom +
-                      " begins behind that");

@@ -21,6 +21,7 @@
 #include "optc/compiler/FoldConstants.h"
 #include "optc/compiler/import/ExpandFunctions.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/compress/Prune.h"
 #include "optc/passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -45,14 +46,31 @@ void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) 
   // A model stays as it is unless an option asks for less of it.
   if (!options.compression)
     return;
-  OpPassManager rewrites(ModuleOp::getOperationName());
-  Precision precision = options.compression->options.precision;
-  if (precision == Precision::F16 || precision == Precision::BF16) {
+  const CompressionOptions &compression = options.compression->options;
+  OpPassManager pruning(ModuleOp::getOperationName()), rewrites(ModuleOp::getOperationName());
+  // First what changes shapes: neighbours are those that the kernels see. Zeros of N:M count for the share of all.
+  if (const PruneOptions &prune = compression.prune; prune.channels > 0) {
+    PruneChannelsOptions channels;
+    channels.ratio = prune.channels;
+    channels.multiple = prune.multiple;
+    channels.mark = compression.refits();
+    pruning.addPass(createPruneChannels(channels));
+    if (options.optLevel >= 1)
+      rewrites.addNestedPass<func::FuncOp>(createSimplify());
+  }
+  if (const PruneOptions &prune = compression.prune; prune.keep > 0 || prune.magnitude > 0) {
+    PruneWeightsOptions weights;
+    weights.keep = prune.keep;
+    weights.of = prune.of;
+    weights.magnitude = prune.magnitude;
+    rewrites.addPass(createPruneWeights(weights));
+  }
+  if (compression.precision == Precision::F16 || compression.precision == Precision::BF16) {
     ReducePrecisionOptions reduce;
-    reduce.to = nameOf(precision).str();
+    reduce.to = nameOf(compression.precision).str();
     rewrites.addNestedPass<func::FuncOp>(createReducePrecision(reduce));
   }
-  pm.addPass(createCompressPass(*options.compression, std::move(rewrites)));
+  pm.addPass(createCompressPass(*options.compression, std::move(pruning), std::move(rewrites)));
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {

@@ -161,6 +161,8 @@ std::string optc::artifactMetadata(const Options &options, const Target &target,
     root["plugins"] = std::move(plugins);
   if (const CompressionOptions &c = options.compression; c.isActive())
     root["precision"] = nameOf(c.precision);
+  if (!options.compression.pruneTexts.empty())
+    root["prune"] = json::Array(options.compression.pruneTexts);
   if (!options.dims.empty()) {
     json::Object dims;
     for (const auto &[name, n] : options.dims)

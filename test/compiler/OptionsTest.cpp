@@ -155,3 +155,30 @@ TEST(Options, CompressionThatDoesNotFit) {
   EXPECT_NE(refuse({"m.mlir", "--start-from=layout", "--precision=int8"}).find("does not run with --start-from=layout"),
             std::string::npos);
 }
+
+TEST(Options, Pruning) {
+  PruneOptions p = parse({"m.onnx", "--prune=2:4,channels:0.25", "--prune", "magnitude:0.5"}).compression.prune;
+  EXPECT_TRUE(p.any());
+  EXPECT_EQ(p.keep, 2);
+  EXPECT_EQ(p.of, 4);
+  EXPECT_EQ(p.channels, 0.25);
+  EXPECT_EQ(p.multiple, 0);
+  EXPECT_EQ(p.magnitude, 0.5);
+  EXPECT_EQ(parse({"m.onnx", "--prune=channels:0.25:8"}).compression.prune.multiple, 8);
+  EXPECT_FALSE(parse({"m.onnx"}).compression.isActive());
+  for (const char *value : {"--prune=", "--prune=half", "--prune=magnitude", "--prune=magnitude:0",
+                            "--prune=magnitude:1", "--prune=magnitude:nan", "--prune=channels:-0.1",
+                            "--prune=channels:0.5:0", "--prune=channels:0.5:x", "--prune=4:4", "--prune=0:4",
+                            "--prune=2:65", "--prune=2:4,1:4", "--prune=2:4,,", "--prune=channels:0.1,channels:0.2"}) {
+    std::string message = refuse({"m.onnx", value});
+    EXPECT_NE(message.find("--prune="), std::string::npos) << message;
+    EXPECT_NE(message.find("none of magnitude:R, channels:R, channels:R:MULTIPLE"), std::string::npos) << message;
+  }
+}
+
+TEST(Options, ModelsAreNoText) {
+  EXPECT_EQ(parse({"m.onnx", "--emit=onnx"}).emit, EmitKind::Onnx);
+  EXPECT_NE(refuse({"m.onnx", "--emit=onnx", "-o", "-"}).find("only text"), std::string::npos);
+  EXPECT_NE(refuse({"m.onnx", "--emit=onnx", "--stop-after=graph"}).find("--stop-after=graph"), std::string::npos);
+  EXPECT_NE(refuse({"m.mlir", "--emit=onnx", "--start-from=tensor"}).find("--start-from=tensor"), std::string::npos);
+}
