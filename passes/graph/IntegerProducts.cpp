@@ -216,14 +216,6 @@ static Value besideChannels(OpBuilder &b, Location loc, Value v, Kind kind, int6
   return quant::makeOp(b, loc, "Unsqueeze", {v, axesValue}, RankedTensorType::get(shape, type.getElementType()));
 }
 
-static Value transposed(OpBuilder &b, Location loc, Value v, bool transpose) {
-  if (!transpose)
-    return v;
-  auto type = cast<RankedTensorType>(v.getType());
-  auto to = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
-  return quant::makeOp(b, loc, "Transpose", {v}, to, b.getNamedAttr("perm", b.getDenseI64ArrayAttr({1, 0})));
-}
-
 /// What the sums are multiplied by: a constant where all scales are.
 static Value scaleOfSums(OpBuilder &b, const Product &p, int64_t rank) {
   Location loc = p.op->getLoc();
@@ -269,8 +261,8 @@ void IntegerProducts::rewrite(Product &p) {
     sum = quant::makeOp(b, loc, "ConvInteger", {p.a, p.b, p.aZero, p.bZero}, sumType, attributes);
   } else {
     bool gemm = p.kind == Kind::Gemm;
-    Value left = transposed(b, loc, p.a, gemm && intAttr(p.op, "transA", 0));
-    Value right = transposed(b, loc, p.b, gemm && intAttr(p.op, "transB", 0));
+    Value left = gemm && intAttr(p.op, "transA", 0) ? quant::transposed(b, loc, p.a) : p.a;
+    Value right = gemm && intAttr(p.op, "transB", 0) ? quant::transposed(b, loc, p.b) : p.b;
     sum = quant::makeOp(b, loc, "MatMulInteger", {left, right, p.aZero, p.bZero}, sumType);
   }
   if (p.bias)
@@ -299,8 +291,8 @@ void IntegerProducts::rewrite(Product &p) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Products with weights of integers. Scales of columns multiply the sums of products with the integers themselves;
-/// other scales and zero points are applied where an element is multiplied (passes/lowering/Dequantized.cpp).
+/// Products with weights of integers, which the lowering dequantizes where they are multiplied
+/// (passes/lowering/Dequantized.cpp).
 void IntegerProducts::keepWeights(Operation *op, Kind kind, const Linear &weights) {
   auto type = rankedType(weights.x);
   if (!weights.x.getDefiningOp<onnx::ConstantOp>() || kind == Kind::Conv || !type || type.getRank() != 2)
@@ -317,30 +309,21 @@ void IntegerProducts::keepWeights(Operation *op, Kind kind, const Linear &weight
     return stay(op, "scale and zero point of the weights are not constants");
   if (kind == Kind::Gemm && (floatAttr(op, "alpha", 1) != 1 || intAttr(op, "transA", 0)))
     return stay(op, "alpha is not 1, or the first factor is transposed");
+  ++weightOnly;
+  if (kind == Kind::MatMul)
+    return;
   OpBuilder b(op);
   Location loc = op->getLoc();
-  Type f32 = b.getF32Type();
-  auto zero = *quant::zeroOf(weights);
-  bool ofColumns = !blocks && isByte(weights.integers) && llvm::all_of(zero, [](int64_t z) { return z == 0; });
-  Value w = transposed(b, loc, ofColumns ? weights.x : op->getOperand(1), transpose), old = op->getResult(0);
-  if (ofColumns)
-    w = quant::makeOp(b, loc, "Cast", {w}, quant::typeLike(w, f32),
-                      b.getNamedAttr("to", b.getI64IntegerAttr(onnx::dataTypeOf(f32))));
+  Value w = op->getOperand(1), old = op->getResult(0);
+  if (transpose)
+    w = quant::transposed(b, loc, w);
   Value y = quant::makeOp(b, loc, "MatMul", {op->getOperand(0), w}, old.getType());
-  if (ofColumns) {
-    SmallVector<float> scale = *quant::floatsOf(weights.scale);
-    SmallVector<int64_t> shape;
-    if (scale.size() > 1)
-      shape.push_back(scale.size());
-    y = quant::makeOp(b, loc, "Mul", {y, quant::makeConstant(b, loc, scale, shape)}, old.getType());
-  }
-  if (Value c = kind == Kind::Gemm ? onnx::operand(op, 2) : Value()) {
+  if (Value c = onnx::operand(op, 2)) {
     if (float beta = floatAttr(op, "beta", 1); beta != 1)
-      c = quant::makeOp(b, loc, "Mul", {c, quant::makeConstant(b, loc, {beta}, {})}, quant::typeLike(c, f32));
+      c = quant::makeOp(b, loc, "Mul", {c, quant::makeConstant(b, loc, {beta}, {})}, c.getType());
     y = quant::makeOp(b, loc, "Add", {y, c}, old.getType());
   }
   old.replaceAllUsesWith(y);
-  ++weightOnly;
 }
 
 /// The second factor behind a transposition of the last two axes of a matrix.

@@ -143,3 +143,18 @@ Value quant::makeOp(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> 
                     ArrayRef<NamedAttribute> attributes) {
   return onnx::createOp(b, loc, name, operands, {result}, attributes)->getResult(0);
 }
+
+Value quant::transposed(OpBuilder &b, Location loc, Value matrix) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  auto to = RankedTensorType::get({columns, rows}, type.getElementType());
+  std::optional<SmallVector<char>> bytes =
+      type.getElementType().isInteger() && type.getElementTypeBitWidth() == 8 ? bytesOf(matrix) : std::nullopt;
+  if (!bytes)
+    return makeOp(b, loc, "Transpose", {matrix}, to, b.getNamedAttr("perm", b.getDenseI64ArrayAttr({1, 0})));
+  SmallVector<char> moved(bytes->size());
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      moved[column * rows + row] = (*bytes)[row * columns + column];
+  return makeConstant(b, loc, to, moved);
+}

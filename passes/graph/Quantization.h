@@ -42,6 +42,8 @@ mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<
                          llvm::ArrayRef<int64_t> shape);
 mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType type,
                          llvm::ArrayRef<char> bytes);
+/// A matrix with its axes exchanged: a constant where it is one of bytes.
+mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value matrix);
 /// The first result of a new op of ai.onnx.
 mlir::Value makeOp(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                    mlir::Type result, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});

@@ -3,6 +3,7 @@
 // x times DequantizeLinear(w): the weights stay integers in memory. Every element is dequantized where it is
 // multiplied, as the operator defines it: acc += x[m, k] * ((w[k, n] - zero[k / block, n]) * scale[k / block, n]).
 //===----------------------------------------------------------------------===//
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/IntegerProduct.h"
 #include "optc/passes/lowering/Pointwise.h"
@@ -62,6 +63,16 @@ static std::optional<Weights> weightsOf(Lowering &l, Value v) {
   }
   bool perColumn = scales.size() == 1 && axis == 1 - kAxis && scales[0] == weights.n;
   return perColumn ? std::optional(weights) : std::nullopt;
+}
+
+/// Whether an optional zero point is zero everywhere, as far as is known.
+static bool isZero(ElementsAttr zero) {
+  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(zero);
+  if (resource)
+    return resource.getRawHandle().getBlob() &&
+           llvm::all_of(resource.getRawHandle().getBlob()->getData(), [](char c) { return c == 0; });
+  auto dense = dyn_cast_or_null<DenseIntElementsAttr>(zero);
+  return !zero || (dense && llvm::all_of(dense.getValues<APInt>(), [](const APInt &v) { return v.isZero(); }));
 }
 
 /// The same elements in another shape.
@@ -124,23 +135,38 @@ bool optc::lowerDequantizedProduct(Lowering &l, onnx::MatMulOp op) {
   };
   Type elem = l.elem(onnx::operand(w.op, 0));
   add(w.w, elem, kExprs, kShape, /*moves=*/true);
-  bool moves = w.block || cast<ShapedType>(w.scale.getType()).getNumElements() != 1 || w.n == 1;
-  auto ofK = w.block ? ArrayRef(kExprs).take_front(1) : ArrayRef<AffineExpr>();
-  auto kSizes = w.block ? ArrayRef(kShape).take_front(1) : ArrayRef<int64_t>();
-  add(w.scale, f32, ofK, kSizes, moves);
-  if (w.zero)
-    add(w.zero, elem, ofK, kSizes, moves);
+  bool moves = cast<ShapedType>(w.scale.getType()).getNumElements() != 1;
+  bool ofSums = !w.block && isZero(w.zero);
+  if (!ofSums) {
+    auto ofK = w.block ? ArrayRef(kExprs).take_front(1) : ArrayRef<AffineExpr>();
+    auto kSizes = w.block ? ArrayRef(kShape).take_front(1) : ArrayRef<int64_t>();
+    add(w.scale, f32, ofK, kSizes, moves || w.block);
+    if (w.zero)
+      add(w.zero, elem, ofK, kSizes, moves || w.block);
+  }
   maps.push_back(mapOf(yExprs));
   Type i32 = l.b.getI32Type();
   Value sum =
       l.contract("matmul", inputs, maps, iterators, f32, llvm::to_vector(l.dims(y)),
                  ScalarOps{l.b, l.loc, f32}.constant(0), [&](OpBuilder &b, Location loc, ValueRange v, Value acc) {
                    ScalarOps s{b, loc, f32}, wide{b, loc, i32};
+                   if (ofSums)
+                     return s.add(acc, s.mul(v[0], castScalar(b, loc, v[1], elem, f32)));
                    Value q = castScalar(b, loc, v[1], elem, i32);
                    if (w.zero)
                      q = wide.sub(q, castScalar(b, loc, v[3], elem, i32));
                    return s.add(acc, s.mul(v[0], s.mul(castScalar(b, loc, q, i32, f32), v[2])));
                  });
+  if (ofSums) {
+    SmallVector<Dim> dims = llvm::to_vector(l.dims(y)), scaleDims;
+    if (moves)
+      scaleDims.push_back(l.shapes.constant(w.n));
+    SmallVector<int64_t> shape(scaleDims.size(), w.n);
+    Lowering::Input scale{l.constant(reshaped(w.scale, shape), f32), f32, scaleDims};
+    sum =
+        l.elementwise({Lowering::Input{sum, f32, dims}, scale}, f32, dims,
+                      [&](OpBuilder &b, Location loc, ValueRange v) { return ScalarOps{b, loc, f32}.mul(v[0], v[1]); });
+  }
   l.set(y, sum);
   return true;
 }

@@ -61,12 +61,11 @@ func.func @matmul(%a: tensor<5x4xi8>, %b: tensor<4x2xi8>) -> (tensor<5x2xi8>, te
 
 // -----
 
-// Weights alone: they are read as integers, and the scales of the columns multiply the sums.
+// Weights alone stay as they are, for the lowering; Gemm becomes MatMul.
 // CHECK-LABEL: func @weights
-// CHECK: %[[T:.*]] = "onnx.Transpose"
-// CHECK: %[[W:.*]] = "onnx.Cast"(%[[T]]) {{.*}} -> tensor<4x3xf32>
-// CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %[[W]])
-// CHECK: %[[Y:.*]] = "onnx.Mul"(%[[P]]
+// CHECK: %[[D:.*]] = "onnx.DequantizeLinear"
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%[[D]])
+// CHECK: %[[Y:.*]] = "onnx.MatMul"(%arg0, %[[T]])
 // CHECK: "onnx.Add"(%[[Y]], %arg1)
 func.func @weights(%x: tensor<2x4xf32>, %c: tensor<3xf32>) -> tensor<2x3xf32> {
   %w = onnx.Constant dense<1> : tensor<3x4xi8>

@@ -64,6 +64,9 @@ func.func @conv_zero(%x: tensor<1x1x5xi8>, %w: tensor<1x1x3xi8>, %z: tensor<i8>)
 // CHECK: linalg.generic {{.*}}"reduction", "reduction"]} ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<5x2x16xf32>, tensor<3x2x16xi8>, tensor<3x2xf32>)
 // CHECK: arith.sitofp
 // CHECK-NOT: linalg.generic
+// CHECK-LABEL: func.func @columns
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<5x32xf32>, tensor<32x3xi8>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<5x3xf32>, tensor<3xf32>)
 // CHECK-LABEL: func.func @run_time_weights
 // CHECK-COUNT-2: linalg.generic
 func.func @weights(%x: tensor<5x32xf32>) -> tensor<5x3xf32> {
@@ -73,6 +76,14 @@ func.func @weights(%x: tensor<5x32xf32>) -> tensor<5x3xf32> {
   %1 = "onnx.Transpose"(%0) {perm = array<i64: 1, 0>} : (tensor<3x32xf32>) -> tensor<32x3xf32>
   %2 = "onnx.MatMul"(%x, %1) : (tensor<5x32xf32>, tensor<32x3xf32>) -> tensor<5x3xf32>
   return %2 : tensor<5x3xf32>
+}
+// Scales of columns multiply the sums.
+func.func @columns(%x: tensor<5x32xf32>) -> tensor<5x3xf32> {
+  %w = onnx.Constant dense<1> : tensor<32x3xi8>
+  %s = onnx.Constant dense<[0.5, 1.0, 2.0]> : tensor<3xf32>
+  %0 = "onnx.DequantizeLinear"(%w, %s) {axis = 1 : i64} : (tensor<32x3xi8>, tensor<3xf32>) -> tensor<32x3xf32>
+  %1 = "onnx.MatMul"(%x, %0) : (tensor<5x32xf32>, tensor<32x3xf32>) -> tensor<5x3xf32>
+  return %1 : tensor<5x3xf32>
 }
 func.func @run_time_weights(%x: tensor<5x32xf32>, %w: tensor<32x3xi8>) -> tensor<5x3xf32> {
   %s = onnx.Constant dense<0.5> : tensor<f32>
