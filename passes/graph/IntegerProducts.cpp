@@ -91,12 +91,14 @@ static std::pair<int64_t, int64_t> channelsOf(Operation *op, Kind kind, RankedTe
 }
 
 /// Why scale and zero point of b cannot be applied to sums; empty when they can.
-static std::string reasonAgainstWeights(const Linear &b, Kind kind, int64_t axis) {
+static std::string reasonAgainstWeights(const Linear &b, int64_t axis) {
   auto type = rankedType(b.x);
   if (!type)
     return "the rank of the second factor is not known";
   if (b.block && !quant::isPerTensor(b))
     return "the weights have a scale per block";
+  if (type.getRank() < 2 && !quant::isPerTensor(b))
+    return "the second factor is a vector with more than one scale";
   int64_t given = b.axis < 0 ? b.axis + type.getRank() : b.axis;
   if (!quant::isPerTensor(b) && given != axis)
     return "the weights have a scale per index of axis " + std::to_string(given) + ", which the sums run along; axis " +
@@ -355,7 +357,7 @@ void IntegerProducts::visit(Operation *op, Kind kind) {
   if (!bType || !result.hasRank() || bType.getRank() < 1)
     return stay(op, "the rank of the second factor is not known");
   auto [axis, count] = channelsOf(op, kind, bType);
-  if (std::string reason = reasonAgainstWeights(*b, kind, axis); !reason.empty())
+  if (std::string reason = reasonAgainstWeights(*b, axis); !reason.empty())
     return stay(op, reason);
   if (count < 0 || count > kMostProducts)
     return stay(op, count < 0 ? Twine("how many products a sum has is not known before the run")
@@ -405,6 +407,7 @@ void IntegerProducts::qlinear(Operation *op) {
 }
 
 void IntegerProducts::runOnOperation() {
+  quant::makeActivationsUnsigned(getOperation());
   SmallVector<Operation *> ops;
   getOperation()->walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : ops) {
@@ -423,6 +426,6 @@ void IntegerProducts::runOnOperation() {
   }
   // What nothing reads any more, users before what they use.
   for (Operation *op : llvm::reverse(ops))
-    if (onnx::infoFor(op) && op->use_empty() && op->getNumResults() && isPure(op))
+    if (onnx::infoFor(op) && op->use_empty() && op->getNumResults() && !op->getNumRegions() && isPure(op))
       op->erase();
 }

@@ -1,7 +1,6 @@
 //===- MoveQuantization.cpp - integers through ops that only move them ----===//
 #include "optc/passes/Passes.h"
 #include "optc/passes/graph/Quantization.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace optc {
 #define GEN_PASS_DEF_MOVEQUANTIZATION
@@ -12,35 +11,10 @@ using namespace mlir;
 using namespace optc;
 using quant::Linear;
 
-namespace {
-/// How an operator treats the elements of its data, its first operand or all of them.
-struct Mover {
-  bool allOperands; ///< all are data; else only the first
-  bool compares;    ///< results are the largest elements; else elements move
-};
-} // namespace
-
-static const Mover *moverOf(Operation *op) {
-  static const llvm::StringMap<Mover> table = [] {
-    llvm::StringMap<Mover> t;
-    for (const char *name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather", "Tile",
-                             "Expand", "DepthToSpace", "SpaceToDepth", "Identity"})
-      t[(Twine("onnx.") + name).str()] = {false, false};
-    t["onnx.Concat"] = {true, false};
-    t["onnx.MaxPool"] = {false, true};
-    return t;
-  }();
-  if (!op || op->getNumResults() == 0)
-    return nullptr;
-  auto it = table.find(op->getName().getStringRef());
-  bool oneResult = op->getNumResults() == 1 || onnx::numResultPositions(op) == 1;
-  return it == table.end() || !oneResult ? nullptr : &it->second;
-}
-
 /// The dequantizations of the data of an op, when all of it comes from such and with the parameters of one.
-static std::optional<SmallVector<Linear>> dequantizedData(Operation *op, const Mover &mover) {
+static std::optional<SmallVector<Linear>> dequantizedData(Operation *op) {
   SmallVector<Linear> all;
-  for (Value v : ValueRange(op->getOperands()).take_front(mover.allOperands ? op->getNumOperands() : 1)) {
+  for (Value v : quant::dataOf(op)) {
     std::optional<Linear> linear = quant::dequantizeOf(v);
     if (!linear || !quant::isPerTensor(*linear))
       return std::nullopt;
@@ -75,8 +49,7 @@ struct MoveQuantization : optc::impl::MoveQuantizationBase<MoveQuantization> {
       return true;
     }
     Operation *inner = q->x.getDefiningOp();
-    const Mover *mover = moverOf(inner);
-    std::optional<SmallVector<Linear>> data = mover ? dequantizedData(inner, *mover) : std::nullopt;
+    std::optional<SmallVector<Linear>> data = quant::movesIntegers(inner) ? dequantizedData(inner) : std::nullopt;
     if (!data || !llvm::all_of(*data, [&](const Linear &dq) { return quant::isExactPair(dq, *q); }))
       return false;
     OpBuilder b(op);
@@ -88,14 +61,13 @@ struct MoveQuantization : optc::impl::MoveQuantizationBase<MoveQuantization> {
   /// An op on dequantized numbers: the integers move, and are dequantized behind it. Only elements of one operand, and
   /// where nothing else needs the numbers in front.
   bool sink(Operation *op) {
-    const Mover *mover = moverOf(op);
-    if (!mover || mover->allOperands || op->getResult(0).use_empty())
+    if (!quant::movesIntegers(op) || op->getResult(0).use_empty())
       return false;
-    std::optional<SmallVector<Linear>> data = dequantizedData(op, *mover);
-    if (!data || !data->front().op->hasOneUse())
+    std::optional<SmallVector<Linear>> data = dequantizedData(op);
+    if (!data || data->size() != 1 || !data->front().op->hasOneUse())
       return false;
     auto scale = quant::floatsOf(data->front().scale);
-    if (mover->compares && !(scale && (*scale)[0] > 0))
+    if (quant::comparesIntegers(op) && !(scale && (*scale)[0] > 0))
       return false;
     OpBuilder b(op);
     Value integers = onIntegers(b, op, *data);
@@ -122,7 +94,8 @@ struct MoveQuantization : optc::impl::MoveQuantizationBase<MoveQuantization> {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
-      if ((moverOf(op) || quant::quantizeOf(op) || op->getName().getStringRef() == "onnx.DequantizeLinear") &&
+      if ((quant::movesIntegers(op) || quant::quantizeOf(op) ||
+           op->getName().getStringRef() == "onnx.DequantizeLinear") &&
           op->use_empty())
         op->erase();
   }

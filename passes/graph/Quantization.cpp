@@ -3,6 +3,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/dialects/onnx/Elements.h"
 #include "optc/dialects/onnx/Types.h"
+#include "llvm/ADT/StringMap.h"
 #include <cmath>
 
 using namespace mlir;
@@ -123,6 +124,38 @@ bool quant::isExactPair(const Linear &dequantize, const Linear &quantize) {
   // n * s is off by half an ulp, and so is its quotient by s: far less than half a step.
   return (*s)[0] > 0 && std::isnormal((*s)[0]) && std::isfinite((*s)[0] * 256.0f);
 }
+
+namespace {
+/// How an operator treats the elements of its data.
+struct Mover {
+  bool allOperands; ///< all operands are data; else only the first
+  bool compares;    ///< results are the largest elements; else elements move
+};
+} // namespace
+
+static const Mover *moverOf(Operation *op) {
+  static const llvm::StringMap<Mover> table = [] {
+    llvm::StringMap<Mover> t;
+    for (const char *name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather", "Tile",
+                             "Expand", "DepthToSpace", "SpaceToDepth", "Identity"})
+      t[(Twine("onnx.") + name).str()] = {false, false};
+    t["onnx.Concat"] = {true, false};
+    t["onnx.MaxPool"] = {false, true};
+    return t;
+  }();
+  if (!op || op->getNumResults() != 1)
+    return nullptr;
+  auto it = table.find(op->getName().getStringRef());
+  return it == table.end() ? nullptr : &it->second;
+}
+
+bool quant::movesIntegers(Operation *op) { return moverOf(op) != nullptr; }
+
+OperandRange quant::dataOf(Operation *op) {
+  return op->getOperands().take_front(moverOf(op)->allOperands ? op->getNumOperands() : 1);
+}
+
+bool quant::comparesIntegers(Operation *op) { return moverOf(op)->compares; }
 
 TensorType quant::typeLike(Value value, Type element) {
   return cast<TensorType>(value.getType()).cloneWith(std::nullopt, element);

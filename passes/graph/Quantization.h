@@ -1,6 +1,7 @@
 //===- Quantization.h - reading QuantizeLinear and DequantizeLinear -------===//
 #ifndef OPTC_PASSES_GRAPH_QUANTIZATION_H
 #define OPTC_PASSES_GRAPH_QUANTIZATION_H
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -35,6 +36,16 @@ bool isPerTensor(const Linear &linear);
 /// Whether scale and zero point are the same known values, one for all elements, such that quantizing what was
 /// dequantized gives the integers back: every multiple of the scale is a normal number.
 bool isExactPair(const Linear &dequantize, const Linear &quantize);
+
+/// Whether an op with one result only moves elements of its data, or takes the largest: integers can go through it.
+bool movesIntegers(mlir::Operation *op);
+/// The operands whose elements such an op moves.
+mlir::OperandRange dataOf(mlir::Operation *op);
+/// Whether its results are the largest elements rather than all that move.
+bool comparesIntegers(mlir::Operation *op);
+
+/// Gives tensors of signed bytes between QuantizeLinear and DequantizeLinear unsigned elements; returns how many.
+unsigned makeActivationsUnsigned(mlir::func::FuncOp func);
 
 /// What is known of the shape of `value`, with another element type.
 mlir::TensorType typeLike(mlir::Value value, mlir::Type element);

@@ -76,8 +76,10 @@ class Graph:
 
     def finish(self):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.initializers)
-        opset = helper.make_opsetid("", 18)
-        return helper.make_model(graph, opset_imports=[opset], ir_version=9), self.feeds
+        opsets = [helper.make_opsetid("", 18)]
+        if any(node.domain for node in self.nodes):
+            opsets.append(helper.make_opsetid("com.microsoft", 1))
+        return helper.make_model(graph, opset_imports=opsets, ir_version=9), self.feeds
 
 
 # ---- products ----
@@ -466,3 +468,20 @@ def quantized_block(n, c, f, h, w):
     y = both(g.node("GlobalAveragePool", y))
     g.output(g.node("QuantizeLinear", g.node("Flatten", y), scale, zero), U8, quantum=True)
     yield g.finish()
+
+
+@case((1, 40, 64, 32, 4), (7, 33, 96, 32, 4), (13, 24, 128, 16, 8), (3, 20, 72, 32, 4), ("m", 48, 80, 16, 2))
+def block_weights(m, n, k, block, bits):
+    """Weights in blocks with scales, and zero points that are given or in the middle; the last block may not be full."""
+    blocks = -(-k // block)
+    for size in [1, 14] if m == "m" else [0]:
+        g = Graph(m=size)
+        x = g.input(m, k)
+        sizes = dict(K=k, N=n, bits=bits, block_size=block, domain="com.microsoft")
+        for zeros in (False, True):
+            w = g.value(g.rng.integers(0, 256, (n, blocks, block * bits // 8)).astype(np.uint8))
+            operands = [x, w, g.scales(n * blocks)]
+            if zeros:
+                operands.append(g.value(g.rng.integers(0, 256, (n * -(-blocks * bits // 8),)).astype(np.uint8)))
+            g.output(g.node("Tanh", g.node("MatMulNBits", *operands, **sizes)))
+        yield g.finish()

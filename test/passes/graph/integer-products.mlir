@@ -122,3 +122,26 @@ func.func @stays(%a: tensor<5x4xi8>, %b: tensor<4x2xi8>, %x: tensor<5x4xf32>, %h
   %11 = "onnx.MatMul"(%x, %w) : (tensor<5x4xf32>, tensor<4x2xf32>) -> tensor<5x2xf32>
   return %2, %3, %6, %9, %10, %11 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>
 }
+
+// -----
+
+// Signed activations become unsigned ones, 128 more, through what moves or compares them; not those that are results.
+// CHECK-LABEL: func @unsigned
+// CHECK: %[[Z:.*]] = onnx.Constant dense<125> : tensor<ui8>
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%arg0, %{{.*}}, %[[Z]]) {{.*}} -> tensor<1x2x4x4xui8>
+// CHECK: %[[M:.*]] = "onnx.MaxPool"(%[[Q]]) {{.*}} -> tensor<1x2x3x3xui8>
+// CHECK: "onnx.ConvInteger"(%[[M]], {{.*}}tensor<1x2x3x3xui8>
+// CHECK: "onnx.QuantizeLinear"{{.*}} -> tensor<1x3x3x3xi8>
+// CHECK: "onnx.DequantizeLinear"{{.*}} : (tensor<1x3x3x3xi8>
+func.func @unsigned(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x1x1xi8>) -> (tensor<1x3x3x3xi8>, tensor<1x3x3x3xf32>) {
+  %s = onnx.Constant dense<0.5> : tensor<f32>
+  %z = onnx.Constant dense<-3> : tensor<i8>
+  %0 = "onnx.QuantizeLinear"(%x, %s, %z) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2x4x4xi8>
+  %1 = "onnx.MaxPool"(%0) <{resultSegmentSizes = array<i32: 1, 0>}> {kernel_shape = array<i64: 2, 2>} : (tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8>
+  %2 = "onnx.DequantizeLinear"(%1, %s, %z) : (tensor<1x2x3x3xi8>, tensor<f32>, tensor<i8>) -> tensor<1x2x3x3xf32>
+  %3 = "onnx.DequantizeLinear"(%w, %s) : (tensor<3x2x1x1xi8>, tensor<f32>) -> tensor<3x2x1x1xf32>
+  %4 = "onnx.Conv"(%2, %3) : (tensor<1x2x3x3xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x3x3xf32>
+  %5 = "onnx.QuantizeLinear"(%4, %s, %z) : (tensor<1x3x3x3xf32>, tensor<f32>, tensor<i8>) -> tensor<1x3x3x3xi8>
+  %6 = "onnx.DequantizeLinear"(%5, %s, %z) : (tensor<1x3x3x3xi8>, tensor<f32>, tensor<i8>) -> tensor<1x3x3x3xf32>
+  return %5, %6 : tensor<1x3x3x3xi8>, tensor<1x3x3x3xf32>
+}
