@@ -30,11 +30,11 @@ struct Product {
   Operation *op;
   Kind kind;
   Value a, b, aScale, bScale, aZero, bZero;
-  Value bias;                ///< i32 in units of the sums, or null
-  Value floatBias;           ///< f32, or null
-  Value yScale, yZero;       ///< of the QuantizeLinear behind, or null
-  Operation *relu = nullptr; ///< between
-  Value result;              ///< what the new value stands for
+  Value bias = nullptr;                    ///< i32 in units of the sums, or null
+  Value floatBias = nullptr;               ///< f32, or null
+  Value yScale = nullptr, yZero = nullptr; ///< of the QuantizeLinear behind, or null
+  Operation *relu = nullptr;               ///< between
+  Value result = nullptr;                  ///< what the new value stands for
   float alpha = 1;
 };
 
