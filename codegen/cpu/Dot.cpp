@@ -1,7 +1,9 @@
 //===- Dot.cpp - the multiply-add of a register tile ----------------------===//
 //
 // depth 1: acc += row * columns, of floats or of integers widened to 32 bits
-// depth 2: both factors widened to 16 bits, pmaddwd: exact for any signs
+// depth 2: pairs of a group of four widened to 16 bits, pmaddwd: exact for any signs. A shift and a mask widen the
+// bytes
+//          of a lane where they are, so pairs are not neighbours; a's and b's are the same.
 // depth 4: vpdpbusd, unsigned rows times signed columns, exact in 32 bits. Signed rows are read with their sign bits
 //          flipped, which adds 128 to each element; the emitter subtracts what that adds to the sums.
 //===----------------------------------------------------------------------===//
@@ -22,6 +24,9 @@ struct Instruction {
   StringLiteral intrinsic;
 };
 } // namespace
+
+/// Bytes of a lane of 32 bits.
+static constexpr int64_t kGroup = 4;
 
 static constexpr Instruction kInstructions[] = {
     {2, 4, "llvm.x86.sse2.pmadd.wd"},        {2, 8, "llvm.x86.avx2.pmadd.wd"},
@@ -47,8 +52,8 @@ FailureOr<DotEmitter> DotEmitter::get(ImplicitLocOpBuilder &b, const kernel::Con
       if (i.depth == blocks.depth && i.lanes == blocks.lanes)
         dot.intrinsic = i.intrinsic;
   if (dot.intrinsic.empty())
-    return product.nest.op.emitError("has no instruction for groups of ")
-           << blocks.depth << " steps of this product in vectors of " << blocks.lanes << " sums";
+    return product.nest.op.emitError("has no instruction that adds up ")
+           << blocks.depth << " of its products in vectors of " << blocks.lanes << " sums";
   return dot;
 }
 
@@ -67,50 +72,63 @@ static Value signBits(ImplicitLocOpBuilder &b, int64_t bytes) {
   return arith::ConstantOp::create(b, DenseElementsAttr::get(type, APInt(8, 0x80)));
 }
 
-Value DotEmitter::spreadGroup(Value group) const {
+DotEmitter::Parts DotEmitter::pairs(Value bytes, Factor kind) const {
+  auto type = VectorType::get({lanes * 2}, b->getI16Type());
+  auto all = [&](int64_t value) {
+    return arith::ConstantOp::create(*b, DenseElementsAttr::get(type, APInt(16, value)));
+  };
+  Value words = vector::BitCastOp::create(*b, type, bytes), eight = all(8);
+  if (kind == Factor::Unsigned)
+    return {arith::AndIOp::create(*b, words, all(0xFF)), arith::ShRUIOp::create(*b, words, eight)};
+  return {arith::ShRSIOp::create(*b, arith::ShLIOp::create(*b, words, eight), eight),
+          arith::ShRSIOp::create(*b, words, eight)};
+}
+
+DotEmitter::Parts DotEmitter::spreadGroup(Value group) const {
   Type word = b->getI32Type();
-  if (depth == 2)
-    group = widened(group, product->aFactor, VectorType::get({2}, b->getI16Type()));
   Value bits = vector::ExtractOp::create(*b, vector::BitCastOp::create(*b, VectorType::get({1}, word), group), 0);
   Value all = vector::BroadcastOp::create(*b, VectorType::get({lanes}, word), bits);
-  int64_t count = lanes * depth;
-  all = vector::BitCastOp::create(*b, VectorType::get({count}, depth == 2 ? b->getI16Type() : b->getI8Type()), all);
-  return isBiased() ? arith::XOrIOp::create(*b, all, signBits(*b, count)).getResult() : all;
+  if (depth == 2)
+    return pairs(all, product->aFactor);
+  all = vector::BitCastOp::create(*b, VectorType::get({lanes * kGroup}, b->getI8Type()), all);
+  return {isBiased() ? arith::XOrIOp::create(*b, all, signBits(*b, lanes * kGroup)).getResult() : all};
 }
 
-Value DotEmitter::row(Value buffer, Value offset) const {
+DotEmitter::Parts DotEmitter::row(Value buffer, Value offset) const {
   if (depth > 1)
-    return spreadGroup(vector::LoadOp::create(*b, VectorType::get({depth}, b->getI8Type()), buffer, offset));
+    return spreadGroup(vector::LoadOp::create(*b, VectorType::get({kGroup}, b->getI8Type()), buffer, offset));
   Value x = memref::LoadOp::create(*b, buffer, offset);
-  return vector::BroadcastOp::create(*b, accType, widened(x, product->aFactor, accType.getElementType()));
+  return {vector::BroadcastOp::create(*b, accType, widened(x, product->aFactor, accType.getElementType()))};
 }
 
-Value DotEmitter::row(Value buffer, ArrayRef<Value> offsets) const {
+DotEmitter::Parts DotEmitter::row(Value buffer, ArrayRef<Value> offsets) const {
   SmallVector<Value> elements;
   for (Value offset : offsets)
     elements.push_back(memref::LoadOp::create(*b, buffer, offset));
-  return spreadGroup(vector::FromElementsOp::create(*b, VectorType::get({depth}, b->getI8Type()), elements));
+  return spreadGroup(vector::FromElementsOp::create(*b, VectorType::get({kGroup}, b->getI8Type()), elements));
 }
 
-Value DotEmitter::columns(Value buffer, Value offset, Value mask) const {
+DotEmitter::Parts DotEmitter::columns(Value buffer, Value offset, Value mask) const {
   Type elem = cast<MemRefType>(buffer.getType()).getElementType();
-  Value loaded = loadLanes(*b, VectorType::get({lanes * depth}, elem), buffer, offset, mask);
-  if (depth == 1)
-    return widened(loaded, product->bFactor, accType);
-  return depth == 2 ? widened(loaded, product->bFactor, VectorType::get({lanes * depth}, b->getI16Type())) : loaded;
+  Value loaded = loadLanes(*b, VectorType::get({depth > 1 ? lanes * kGroup : lanes}, elem), buffer, offset, mask);
+  if (depth == 2)
+    return pairs(loaded, product->bFactor);
+  return {depth == 1 ? widened(loaded, product->bFactor, accType) : loaded};
 }
 
-Value DotEmitter::multiplyAdd(Value acc, Value row, Value columns) const {
+Value DotEmitter::multiplyAdd(Value acc, const Parts &row, const Parts &columns) const {
   if (!product->isInteger)
-    return arith::AddFOp::create(*b, acc, arith::MulFOp::create(*b, row, columns, flags), flags);
+    return arith::AddFOp::create(*b, acc, arith::MulFOp::create(*b, row[0], columns[0], flags), flags);
   if (depth == 1)
-    return arith::AddIOp::create(*b, acc, arith::MulIOp::create(*b, row, columns));
+    return arith::AddIOp::create(*b, acc, arith::MulIOp::create(*b, row[0], columns[0]));
   auto call = [&](ValueRange args) {
     return LLVM::CallIntrinsicOp::create(*b, Type(accType), b->getStringAttr(intrinsic), args)->getResult(0);
   };
-  if (depth == 2)
-    return arith::AddIOp::create(*b, acc, call({row, columns}));
-  return call({acc, row, columns});
+  if (depth == 4)
+    return call({acc, row[0], columns[0]});
+  for (auto [x, y] : llvm::zip(row, columns))
+    acc = arith::AddIOp::create(*b, acc, call({x, y}));
+  return acc;
 }
 
-Value DotEmitter::biasRow() const { return signBits(*b, lanes * depth); }
+DotEmitter::Parts DotEmitter::biasRow() const { return {signBits(*b, lanes * kGroup)}; }

@@ -72,7 +72,7 @@ private:
   /// One step of the innermost loop over k; `left` is null, or how many steps a last group has.
   SmallVector<Value> multiplyStep(Value aOffset, const Places &bOffsets, Value left, SmallVector<Value> acc);
   SmallVector<Value> emitGroups(Value aOffset, const Places &bOffsets, SmallVector<Value> acc);
-  Value columnsOf(int64_t v, const Places &bOffsets);
+  DotEmitter::Parts columnsOf(int64_t v, const Places &bOffsets);
   Places step(const Places &from, Value by, const Places &strides) {
     Places to;
     for (auto [at, stride] : llvm::zip(from, strides))
@@ -149,7 +149,7 @@ LogicalResult GemmEmitter::analyze() {
         {operand, packed, body.flat(operand->tensor), !moves && !packed && !seconds.empty(), Value(), {}});
   }
   if (blocks.depth > 1 &&
-      (!seconds[0].packed || seconds[0].packed.getPacking().getDepth() != blocks.depth || c.k.empty()))
+      (!seconds[0].packed || seconds[0].packed.getPacking().getDepth() != blocks.group() || c.k.empty()))
     return refuse("the second operand is not in panels of groups");
   aBuffer = body.flat(c.operandA().tensor);
   return success();
@@ -178,9 +178,9 @@ void GemmEmitter::mergeK() {
   if (grouped) {
     KLoop loop{body.size(c.nest.sizeOf(ArrayRef(c.k).drop_front(first))),
                index.c(1),
-               {index.c(blocks.panelWidth() * blocks.depth)}};
-    inner[0] =
-        index.mul(index.div(index.add(loop.size, index.c(blocks.depth - 1)), index.c(blocks.depth)), loop.bStrides[0]);
+               {index.c(blocks.panelWidth() * blocks.group())}};
+    inner[0] = index.mul(index.div(index.add(loop.size, index.c(blocks.group() - 1)), index.c(blocks.group())),
+                         loop.bStrides[0]);
     kLoops.push_back(loop);
   }
   for (const auto &run : llvm::reverse(runs)) {
@@ -244,9 +244,9 @@ Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
 //===----------------------------------------------------------------------===//
 
 /// Vector v of the columns, at an offset of k.
-Value GemmEmitter::columnsOf(int64_t v, const Places &bOffsets) {
+DotEmitter::Parts GemmEmitter::columnsOf(int64_t v, const Places &bOffsets) {
   auto placeOf = [&](size_t i) {
-    int64_t inPanel = (v % blocks.vectors) * blocks.lanes * blocks.depth;
+    int64_t inPanel = (v % blocks.vectors) * blocks.lanes * blocks.group();
     return index.add(index.add(seconds[i].bases[v], bOffsets[i]), index.c(seconds[i].isScalar ? 0 : inPanel));
   };
   Value mask = seconds[0].packed ? Value() : current->masks[v];
@@ -269,21 +269,22 @@ Value GemmEmitter::columnsOf(int64_t v, const Places &bOffsets) {
     if (&op == c.computedB.getDefiningOp())
       break;
   }
-  return spread(b, map.lookup(c.computedB), blocks.lanes);
+  return {spread(b, map.lookup(c.computedB), blocks.lanes)};
 }
 
 SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffsets, Value left,
                                              SmallVector<Value> acc) {
   int64_t vectors = current->masks.size(), rows = rowBases.size();
-  SmallVector<Value> columns;
+  SmallVector<DotEmitter::Parts> columns;
   for (int64_t v = 0; v < vectors; ++v)
     columns.push_back(columnsOf(v, bOffsets));
   for (int64_t r = 0; r < rows; ++r) {
-    Value at = index.add(rowBases[r], aOffset), row;
+    Value at = index.add(rowBases[r], aOffset);
+    DotEmitter::Parts row;
     if (left) {
       // Behind the last element: that one again, b has zeros there.
       SmallVector<Value> places;
-      for (int64_t i = 0; i < blocks.depth; ++i)
+      for (int64_t i = 0; i < blocks.group(); ++i)
         places.push_back(index.add(at, index.min(index.c(i), index.sub(left, index.c(1)))));
       row = dot->row(aBuffer, places);
     } else {
@@ -301,9 +302,9 @@ SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffse
 /// The innermost loop over k in groups, the last of which may not be full.
 SmallVector<Value> GemmEmitter::emitGroups(Value aOffset, const Places &bOffsets, SmallVector<Value> acc) {
   const KLoop &k = kLoops.back();
-  Value depth = index.c(blocks.depth), full = index.div(k.size, depth), left = index.rem(k.size, depth);
-  auto offsets = [&](Value group) {
-    return std::pair(index.add(aOffset, index.mul(group, depth)), step(bOffsets, group, k.bStrides));
+  Value group = index.c(blocks.group()), full = index.div(k.size, group), left = index.rem(k.size, group);
+  auto offsets = [&](Value at) {
+    return std::pair(index.add(aOffset, index.mul(at, group)), step(bOffsets, at, k.bStrides));
   };
   if (getConstantIntValue(full) != 0) {
     auto loop = scf::ForOp::create(b, index.c(0), full, index.c(1), acc);
@@ -319,7 +320,7 @@ SmallVector<Value> GemmEmitter::emitGroups(Value aOffset, const Places &bOffsets
   auto [aAt, bAt] = offsets(full);
   kernel::PackedOp packed = seconds[0].packed;
   if (kernel::lastGroupEndsRun(cast<RankedTensorType>(packed.getType()), packed.getPacking())) {
-    aAt = index.add(aOffset, index.sub(k.size, depth));
+    aAt = index.add(aOffset, index.sub(k.size, group));
     left = Value();
   }
   if (rest)

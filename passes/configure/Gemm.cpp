@@ -26,7 +26,7 @@ static int64_t bytesOf(const NestOperand &operand) {
   return cast<RankedTensorType>(operand.tensor.getType()).getElementTypeBitWidth() / 8;
 }
 
-/// Groups have to follow each other in a. An instruction that multiplies four takes signed elements of b.
+/// The elements of a group have to follow each other in a. An instruction that adds up four takes signed elements of b.
 static int64_t depthFor(const Contraction &c, const configure::Machine &machine) {
   if (!c.isInteger || bytesOf(c.operandA()) != 1 || bytesOf(c.operandB()) != 1 || !c.contiguousRun() ||
       !kernel::isPackable(c))
@@ -41,7 +41,7 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
   bool many = machine.vectorRegisters >= 32;
   // Three vectors keep the multiply-adds of narrow vectors ahead of the loads.
   blocks.vectors = many && machine.vectorBits == 128 ? 3 : 2;
-  int64_t accumulators = many ? 24 : 12;
+  int64_t accumulators = many ? 24 : blocks.depth == 2 ? 8 : 12; // pairs keep four vectors of b beside them
   blocks.rows = accumulators / blocks.vectors;
   blocks.panels = 1;
   // Rows whose distance is a multiple of the page size fall into one set of the first-level cache.
@@ -75,7 +75,7 @@ static bool isConstant(Value tensor) {
 
 /// The panels that b, or a tensor that it is computed from, can be read in; null when its dimensions are not those of
 /// loops.
-static kernel::PackingAttr packingFor(const Contraction &c, const NestOperand &b, int64_t lanes, int64_t depth) {
+static kernel::PackingAttr packingFor(const Contraction &c, const NestOperand &b, int64_t lanes, int64_t group) {
   if (!kernel::isPackable(c))
     return {};
   auto outer = kernel::dimsOfLoops(c.nest, b, c.outer), n = kernel::dimsOfLoops(c.nest, b, c.n),
@@ -84,8 +84,8 @@ static kernel::PackingAttr packingFor(const Contraction &c, const NestOperand &b
     return {};
   Builder builder(c.nest.op.getContext());
   auto array = [&](ArrayRef<int64_t> dims) { return builder.getDenseI64ArrayAttr(dims); };
-  auto packing = kernel::PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), lanes, depth,
-                                          depth > 1 ? c.contiguousRun() : 0);
+  auto packing = kernel::PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), lanes, group,
+                                          group > 1 ? c.contiguousRun() : 0);
   return kernel::packedType(cast<RankedTensorType>(b.tensor.getType()), packing) ? packing : kernel::PackingAttr();
 }
 
@@ -160,7 +160,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
   kernel::GemmBlocks blocks = blocksFor(c, elem, machine);
   const NestOperand &b = c.operandB();
-  kernel::PackingAttr packing = packingFor(c, b, blocks.panelWidth(), blocks.depth);
+  kernel::PackingAttr packing = packingFor(c, b, blocks.panelWidth(), blocks.group());
   bool constant = isConstant(b.tensor);
   bool direct = kernel::hasContiguousColumns(c);
   if (!packing)
@@ -176,7 +176,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     const NestOperand &parameter = c.nest.operands[i];
     if (llvm::none_of(c.n, [&](unsigned loop) { return parameter.moves(loop); }))
       continue; // one element for all columns
-    kernel::PackingAttr panels = packingFor(c, parameter, blocks.panelWidth(), /*depth=*/1);
+    kernel::PackingAttr panels = packingFor(c, parameter, blocks.panelWidth(), /*group=*/1);
     readPanels(root->getOpOperand(i), panels,
                isConstant(parameter.tensor) ? Value()
                                             : packAtRunTime(dispatch, parameter.tensor, panels, blocks.lanes));
@@ -223,6 +223,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   if (c.computedB)
     reason += ", dequantized when they are read";
   if (c.isInteger)
-    reason += blocks.depth > 1 ? "; exact integers in groups of " + std::to_string(blocks.depth) : "; exact integers";
+    reason += blocks.depth > 1 ? "; exact integers, " + std::to_string(blocks.depth) + " products at once"
+                               : "; exact integers";
   return makeStrategy(dispatch.getContext(), kernel::kFamilyGemm, groups, tiles, blocks.toArray(), reason);
 }

@@ -92,7 +92,7 @@ func.func @main(%x: tensor<?x64xf32>, %y: tensor<32x64xf32>) -> tensor<?x32xf32>
 // QUADS: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // QUADS: arith.subi {{.*}} : vector<16xi32>
 // PAIRS-LABEL: func.func private @k0_bytes
-// PAIRS: arith.extsi {{.*}} : vector<16xi8> to vector<16xi16>
+// PAIRS: arith.shrsi {{.*}} : vector<16xi16>
 // PAIRS: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
 // PAIRS: arith.addi {{.*}} : vector<8xi32>
 // PAIRS-NOT: arith.subi {{.*}} : vector<8xi32>

@@ -108,16 +108,16 @@ func.func @others(%x: tensor<4x4xf32>, %i: tensor<4x4xi32>) -> (tensor<4x4xf32>,
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xi32>
 }
 
-// Bytes go in groups of steps of k, which the panels hold side by side; 63 steps fill 16 groups of 4, or 32 of 2. Unsigned
-// columns go in pairs at most. Rows that are not contiguous along k go in single steps.
+// Bytes go in groups of four steps of k, which the panels hold side by side: 63 steps fill 16. Instructions add up four
+// products, or two; of unsigned columns two at most. Rows that are not contiguous along k go in single steps.
 // QUADS-LABEL: func.func @bytes
 // QUADS: kernel.pack %{{.*}} <outer = [], n = [1], k = [0], lanes = 32, depth = 4, run = 1> : tensor<63x40xi8> to tensor<2x16x128xi8>
-// QUADS: kernel.dispatch "signed"{{.*}}blocks = [12, 16, 2, 1, 4]{{.*}}exact integers in groups of 4
+// QUADS: kernel.dispatch "signed"{{.*}}blocks = [12, 16, 2, 1, 4]{{.*}}exact integers, 4 products at once
 // QUADS: kernel.dispatch "unsigned"{{.*}}blocks = [12, 16, 2, 1, 2]
 // QUADS: kernel.dispatch "scattered"{{.*}}blocks = [12, 16, 2, 1, 1]
 // PAIRS-LABEL: func.func @bytes
-// PAIRS: kernel.pack %{{.*}}depth = 2, run = 1> : tensor<63x40xi8> to tensor<3x32x32xi8>
-// PAIRS: kernel.dispatch "signed"{{.*}}blocks = [6, 8, 2, 1, 2]
+// PAIRS: kernel.pack %{{.*}}depth = 4, run = 1> : tensor<63x40xi8> to tensor<3x16x64xi8>
+// PAIRS: kernel.dispatch "signed"{{.*}}blocks = [4, 8, 2, 1, 2]
 // CHECK-LABEL: func.func @bytes
 // CHECK: kernel.dispatch "signed"{{.*}}blocks = [6, 8, 2, 1, 1]
 func.func @bytes(%x: tensor<60x63xi8>, %t: tensor<63x60xi8>) -> (tensor<60x40xi32>, tensor<60x40xi32>, tensor<60x40xi32>) {
