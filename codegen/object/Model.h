@@ -41,10 +41,10 @@ struct WeightBlob {
   /// How the stored bytes follow from `bytes`; sub-byte values get one byte each.
   enum Recipe { Copy, UnpackNibblesSigned, UnpackNibblesUnsigned, UnpackCrumbsSigned, UnpackCrumbsUnsigned };
 
-  /// Panels of a matrix (#kernel.packing): [outer..., ceil(n / lanes), groups of k, lanes, depth], zeros behind the last
-  /// column and in groups that k does not fill: the last one of a run then ends with the run, or has zeros behind the
-  /// end when the run is shorter than a group. Sizes and strides, in elements of `bytes`, outermost first; n and k are
-  /// flattened in their order.
+  /// Panels of a matrix (#kernel.packing): [outer..., ceil(n / lanes), groups of k, lanes, depth], zeros behind the
+  /// last column and in groups that k does not fill: the last one of a run then ends with the run, or has zeros behind
+  /// the end when the run is shorter than a group. Sizes and strides, in elements of `bytes`, outermost first; n and k
+  /// are flattened in their order.
   struct Panels {
     struct Axis {
       uint64_t size, stride;
