@@ -79,6 +79,12 @@ static constexpr CacheSizes kCaches[] = {
     {"neoverse", 64, 1024},       {"", 32, 512},
 };
 
+unsigned optc::Target::dotDepth() const {
+  if (!isX86())
+    return 1;
+  return has(OPTC_CPU_AVX512VNNI) || (vectorBits == 256 && has(OPTC_CPU_AVXVNNI)) ? 4 : 2;
+}
+
 bool optc::Target::hasFma() const { return isAArch64() || has(OPTC_CPU_FMA); }
 
 static void initializeTargets() {

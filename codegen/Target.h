@@ -29,6 +29,8 @@ struct Target {
   bool has(uint64_t bits) const { return (cpuFeatures & bits) == bits; }
   /// Fused multiply-add on every lane type the vector unit has.
   bool hasFma() const;
+  /// Products of 8-bit integers that an instruction of full vectors adds up in a lane of 32 bits.
+  unsigned dotDepth() const;
   /// Elements of `bits` bits in a vector register.
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
 };

@@ -30,6 +30,7 @@ using namespace optc;
 void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   // Function bodies are chosen by the operand types, so inference goes first; what they expand to is new to it.
   pm.addNestedPass<func::FuncOp>(createInferShapes());
+  pm.addNestedPass<func::FuncOp>(createRaiseQuantized());
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createSimplify());
   pm.addNestedPass<func::FuncOp>(createExpandFunctionsPass(
@@ -38,6 +39,7 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createSplitRanks());
   if (options.optLevel >= 1) {
     pm.addNestedPass<func::FuncOp>(createSimplify());
+    pm.addNestedPass<func::FuncOp>(createMoveQuantization());
     pm.addPass(createFoldConstantsPass());
   }
 }
@@ -74,6 +76,8 @@ void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) 
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.optLevel >= 1)
+    pm.addNestedPass<func::FuncOp>(createIntegerProducts());
   LowerOnnxOptions lower;
   lower.optLevel = options.optLevel;
   pm.addNestedPass<func::FuncOp>(createLowerOnnx(lower));
@@ -112,6 +116,7 @@ void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options)
   configure.vectorBits = options.target->vectorBits;
   configure.vectorRegisters = options.target->numVectorRegisters;
   configure.l2Bytes = options.target->l2Bytes;
+  configure.dotDepth = options.target->dotDepth();
   pm.addNestedPass<func::FuncOp>(createConfigure(configure));
   pm.addPass(createCSEPass()); // equal packed constants
 }

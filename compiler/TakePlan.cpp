@@ -21,7 +21,9 @@ static WeightBlob::Panels panelsOf(ShapedType type, kernel::PackingAttr packing)
     for (int64_t dim : dims.asArrayRef())
       axes->push_back({static_cast<uint64_t>(type.getDimSize(dim)), strides[dim]});
   panels.lanes = packing.getLanes();
-  panels.elementBytes = type.getElementTypeBitWidth() / 8;
+  panels.depth = packing.getDepth();
+  panels.run = packing.getRun();
+  panels.elementBytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
   return panels;
 }
 

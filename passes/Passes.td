@@ -40,6 +40,67 @@ def Simplify : Pass<"optc-simplify", "::mlir::func::FuncOp"> {
   ];
 }
 
+def RaiseQuantized : Pass<"optc-raise-quantized", "::mlir::func::FuncOp"> {
+  let summary = "quantized com.microsoft operators as QuantizeLinear, DequantizeLinear and operators of ONNX";
+  let description = [{
+    One representation for what follows. Operators that are defined on the
+    numbers behind quantized tensors become that operator between
+    DequantizeLinear and QuantizeLinear; those that are defined by an exact
+    integer product keep it.
+
+    ```mlir
+    %y = "onnx.ms.QLinearSigmoid"(%x, %xs, %xz, %ys, %yz)
+    // becomes
+    %0 = "onnx.DequantizeLinear"(%x, %xs, %xz)
+    %1 = "onnx.Sigmoid"(%0)
+    %y = "onnx.QuantizeLinear"(%1, %ys, %yz)
+    ```
+  }];
+  let statistics = [Statistic<"raised", "num-raised", "operators replaced">];
+}
+
+def MoveQuantization : Pass<"optc-move-quantization", "::mlir::func::FuncOp"> {
+  let summary = "remove QuantizeLinear and DequantizeLinear around operators that only move or compare elements";
+  let description = [{
+    Where the parameters before and after are the same constants, the integers
+    are moved instead. QuantizeLinear of DequantizeLinear is an identity where
+    the scale is a normal number whose multiples are finite.
+
+    ```mlir
+    %0 = "onnx.DequantizeLinear"(%x, %s, %z)
+    %1 = "onnx.MaxPool"(%0)
+    %y = "onnx.QuantizeLinear"(%1, %s, %z)
+    // becomes
+    %y = "onnx.MaxPool"(%x)
+    ```
+  }];
+  let statistics = [Statistic<"moved", "num-moved", "operators that work on integers now">,
+                    Statistic<"cancelled", "num-cancelled", "pairs removed">];
+}
+
+def IntegerProducts : Pass<"optc-integer-products", "::mlir::func::FuncOp"> {
+  let summary = "products of dequantized tensors as exact products of integers";
+  let description = [{
+    Conv, MatMul and Gemm whose factors come from DequantizeLinear of 8-bit
+    integers become ConvInteger or MatMulInteger; the scales multiply the sums,
+    and a QuantizeLinear behind rounds those once. A product with quantized
+    weights and floating-point activations keeps its type; the scales of the
+    columns multiply the sums.
+
+    ```mlir
+    %y = Conv(DequantizeLinear(%x, %xs, %xz), DequantizeLinear(%w, %ws, %wz))
+    // becomes
+    %y = Mul(Cast(ConvInteger(%x, %w, %xz, %wz)), %xs * %ws)
+    ```
+
+    What stays a product of floats has the reason as `optc.note`.
+  }];
+  let options = [Option<"report", "report", "bool", "false", "a remark with the reason for every product that stays">];
+  let statistics = [Statistic<"integer", "num-integer", "products of integers">,
+                    Statistic<"weightOnly", "num-weight-only", "products with quantized weights only">,
+                    Statistic<"stayed", "num-stayed", "products of dequantized tensors that stay floats">];
+}
+
 def SplitRanks : Pass<"optc-split-ranks", "::mlir::func::FuncOp"> {
   let summary = "move what depends on an If of tensors of different rank into its branches";
   let description = [{
@@ -278,7 +339,8 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
     Option<"optLevel", "opt-level", "int", "3", "0: plain loops only">,
     Option<"vectorBits", "vector-bits", "int64_t", "256", "width of a vector register">,
     Option<"vectorRegisters", "vector-registers", "int64_t", "16", "number of vector registers">,
-    Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">
+    Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">,
+    Option<"dotDepth", "dot-depth", "int64_t", "1", "8-bit products that an instruction adds up per lane: 1, 2 (pmaddwd) or 4 (vpdpbusd)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }

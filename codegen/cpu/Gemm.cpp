@@ -9,13 +9,16 @@
 //     for k...: acc[r][v] += a[row r + k] * b[panel, k, v]      r = 0..MR-1
 //     c[r][v] = epilogue(acc[r][v], ...)
 //
-// The order of additions per element is that of the plain loops. Goto, van de Geijn: Anatomy of High-Performance Matrix
-// Multiplication (2008), without the packing of `a`.
+// Where b is computed from several tensors (dequantized weights), each has panels of its own, and its vectors are
+// computed when they are loaded. Products of 8-bit integers take steps of k in groups (Dot.h), which never leave a run
+// of elements of a. The order of additions per element is that of the plain loops. Goto, van de Geijn: Anatomy of
+// High-Performance Matrix Multiplication (2008), without the packing of `a`.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/cpu/Dot.h"
 #include "optc/codegen/cpu/Emitters.h"
 #include "optc/codegen/cpu/Epilogue.h"
 #include "optc/codegen/cpu/VectorBody.h"
@@ -42,9 +45,21 @@ private:
     Value first;
     SmallVector<Value> masks; ///< one per vector; null: all lanes
   };
+  /// A position in b, or a step there: one per tensor that it comes from.
+  using Places = SmallVector<Value, 1>;
   /// One loop over k: its size and how far it moves the operands.
   struct KLoop {
-    Value size, aStride, bStride;
+    Value size, aStride;
+    Places bStrides;
+  };
+  /// A tensor that b comes from.
+  struct Second {
+    const NestOperand *walk;
+    kernel::PackedOp packed;
+    Value buffer;
+    bool isScalar;            ///< the same for all columns
+    Value panelStride;        ///< elements from one panel to the next
+    SmallVector<Value> bases; ///< per vector of the register tile
   };
 
   LogicalResult analyze();
@@ -53,8 +68,17 @@ private:
   void emitColumns(const Columns &columns);
   Value bestHeight(Value count);
   void emitMicroTile(Value row, int64_t rows, const Columns &columns);
-  SmallVector<Value> emitK(size_t level, Value aOffset, Value bOffset, SmallVector<Value> acc);
-  SmallVector<Value> multiplyStep(Value aOffset, Value bOffset, SmallVector<Value> acc);
+  SmallVector<Value> emitK(size_t level, Value aOffset, Places bOffsets, SmallVector<Value> acc);
+  /// One step of the innermost loop over k; `left` is null, or how many steps a last group has.
+  SmallVector<Value> multiplyStep(Value aOffset, const Places &bOffsets, Value left, SmallVector<Value> acc);
+  SmallVector<Value> emitGroups(Value aOffset, const Places &bOffsets, SmallVector<Value> acc);
+  DotEmitter::Parts columnsOf(int64_t v, const Places &bOffsets);
+  Places step(const Places &from, Value by, const Places &strides) {
+    Places to;
+    for (auto [at, stride] : llvm::zip(from, strides))
+      to.push_back(index.add(at, index.mul(by, stride)));
+    return to;
+  }
   void storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns);
 
   /// Elements from the start of the buffer to the outer loops' position.
@@ -70,11 +94,10 @@ private:
   EpilogueEmitter epilogue;
 
   kernel::Contraction c;
-  kernel::PackedOp packed;
-  VectorType vectorType;
-  Value aBuffer, bBuffer;
+  SmallVector<Second> seconds; ///< b first
+  std::optional<DotEmitter> dot;
+  Value aBuffer;
   SmallVector<KLoop> kLoops;
-  Value panelStride; ///< elements from one panel of packed b to the next
 
   // Of the tile being emitted.
   DenseMap<unsigned, Value> outerIndex; ///< by loop
@@ -85,7 +108,7 @@ private:
   bool rowsDivide = false;      ///< the height divides every tile's rows
   DenseMap<const NestOperand *, Value> outerOffsets;
   // Of the register tile being emitted.
-  SmallVector<Value> rowBases, panelBases;
+  SmallVector<Value> rowBases;
   const Columns *current = nullptr;
   DenseMap<std::pair<const NestOperand *, int64_t>, Value> sharedVectors;
 };
@@ -110,36 +133,74 @@ LogicalResult GemmEmitter::analyze() {
   c = std::move(*match);
   if (failed(epilogue.collect(c.nest, c.n, /*indices=*/false)))
     return failure();
-  vectorType = VectorType::get({blocks.lanes}, cast<ShapedType>(root.getResult(0).getType()).getElementType());
-  packed = c.operandB().tensor.getDefiningOp<kernel::PackedOp>();
+  FailureOr<DotEmitter> step = DotEmitter::get(b, c, blocks, options.contract);
+  if (failed(step))
+    return failure();
+  dot = *step;
+  auto refuse = [&](StringRef reason) {
+    return root.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << reason;
+  };
+  for (const NestOperand *operand : c.secondOperands()) {
+    auto packed = operand->tensor.getDefiningOp<kernel::PackedOp>();
+    bool moves = llvm::any_of(c.n, [&](unsigned loop) { return operand->moves(loop); });
+    if (c.computedB && (moves || seconds.empty()) && !packed)
+      return refuse("a tensor that the second operand is computed from is not in panels");
+    seconds.push_back(
+        {operand, packed, body.flat(operand->tensor), !moves && !packed && !seconds.empty(), Value(), {}});
+  }
+  if (blocks.depth > 1 &&
+      (!seconds[0].packed || seconds[0].packed.getPacking().getDepth() != blocks.group() || c.k.empty()))
+    return refuse("the second operand is not in panels of groups");
   aBuffer = body.flat(c.operandA().tensor);
-  bBuffer = body.flat(c.operandB().tensor);
   return success();
 }
 
-/// Loops over k that are one loop for `a` (and for `b`, unless it is packed in this order anyway) become one.
+/// Loops over k that are one loop for `a` (and for b, unless it is packed in this order anyway) become one.
 void GemmEmitter::mergeK() {
   SmallVector<SmallVector<unsigned>> runs;
-  for (unsigned loop : c.k) {
-    if (!runs.empty()) {
-      SmallVector<unsigned> both = {runs.back().back(), loop};
-      if (c.nest.isFlat(c.operandA(), both) && (packed || c.nest.isFlat(c.operandB(), both))) {
-        runs.back().push_back(loop);
-        continue;
-      }
-    }
-    runs.push_back({loop});
+  // Groups are cut from the loops that the packing says.
+  size_t grouped = blocks.depth > 1 ? seconds[0].packed.getPacking().getRun() : 0, first = c.k.size() - grouped;
+  auto isOneLoop = [&](ArrayRef<unsigned> both) {
+    return c.nest.isFlat(c.operandA(), both) && llvm::all_of(seconds, [&](const Second &second) {
+             return second.packed ? second.walk->moves(both[0]) == second.walk->moves(both[1])
+                                  : c.nest.isFlat(*second.walk, both);
+           });
+  };
+  for (unsigned loop : ArrayRef(c.k).take_front(first)) {
+    if (!runs.empty() && isOneLoop({runs.back().back(), loop}))
+      runs.back().push_back(loop);
+    else
+      runs.push_back({loop});
   }
-  Value inner = index.c(blocks.panelWidth()); // elements of a panel per step of k
+  Places inner; // elements of panels per step of k
+  for (const Second &second : seconds)
+    inner.push_back(second.packed ? index.c(blocks.panelWidth()) : Value());
+  if (grouped) {
+    KLoop loop{body.size(c.nest.sizeOf(ArrayRef(c.k).drop_front(first))),
+               index.c(1),
+               {index.c(blocks.panelWidth() * blocks.group())}};
+    inner[0] = index.mul(index.div(index.add(loop.size, index.c(blocks.group() - 1)), index.c(blocks.group())),
+                         loop.bStrides[0]);
+    kLoops.push_back(loop);
+  }
   for (const auto &run : llvm::reverse(runs)) {
     KLoop loop;
     loop.size = body.size(c.nest.sizeOf(run));
     loop.aStride = body.size(c.operandA().strides[run.back()]);
-    loop.bStride = packed ? inner : body.size(c.operandB().strides[run.back()]);
-    inner = index.mul(inner, loop.size);
+    for (auto [second, stride] : llvm::zip(seconds, inner)) {
+      if (!second.packed) {
+        loop.bStrides.push_back(body.size(second.walk->strides[run.back()]));
+      } else if (!second.walk->moves(run.back())) {
+        loop.bStrides.push_back(index.c(0));
+      } else {
+        loop.bStrides.push_back(stride);
+        stride = index.mul(stride, loop.size);
+      }
+    }
     kLoops.insert(kLoops.begin(), loop);
   }
-  panelStride = inner;
+  for (auto [second, stride] : llvm::zip(seconds, inner))
+    second.panelStride = stride;
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,36 +243,110 @@ Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
 // The micro-kernel
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, Value bOffset, SmallVector<Value> acc) {
-  int64_t vectors = current->masks.size();
-  SmallVector<Value> columns;
-  for (int64_t v = 0; v < vectors; ++v) {
-    Value at = index.add(index.add(panelBases[v], bOffset), index.c((v % blocks.vectors) * blocks.lanes));
-    columns.push_back(loadLanes(b, vectorType, bBuffer, at, packed ? Value() : current->masks[v]));
+/// Vector v of the columns, at an offset of k.
+DotEmitter::Parts GemmEmitter::columnsOf(int64_t v, const Places &bOffsets) {
+  auto placeOf = [&](size_t i) {
+    int64_t inPanel = (v % blocks.vectors) * blocks.lanes * blocks.group();
+    return index.add(index.add(seconds[i].bases[v], bOffsets[i]), index.c(seconds[i].isScalar ? 0 : inPanel));
+  };
+  Value mask = seconds[0].packed ? Value() : current->masks[v];
+  if (!c.computedB)
+    return dot->columns(seconds[0].buffer, placeOf(0), mask);
+  Block *scalars = c.nest.op.getBody();
+  IRMapping map;
+  for (auto [i, second] : llvm::enumerate(seconds)) {
+    auto type = VectorType::get({blocks.lanes}, cast<MemRefType>(second.buffer.getType()).getElementType());
+    Value loaded = second.isScalar ? memref::LoadOp::create(b, second.buffer, placeOf(i)).getResult()
+                                   : loadLanes(b, type, second.buffer, placeOf(i));
+    map.map(scalars->getArgument(second.walk - c.nest.operands.begin()), loaded);
   }
-  auto flags = options.contract ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
-  for (size_t r = 0; r < rowBases.size(); ++r) {
-    Value x = memref::LoadOp::create(b, aBuffer, index.add(rowBases[r], aOffset));
-    Value row = vector::BroadcastOp::create(b, vectorType, x);
-    for (int64_t v = 0; v < vectors; ++v) {
-      Value &sum = acc[r * vectors + v];
-      sum = arith::AddFOp::create(b, sum, arith::MulFOp::create(b, row, columns[v], flags), flags);
+  auto isVector = [&](Value value) { return isa<VectorType>(map.lookupOrDefault(value).getType()); };
+  for (Operation &op : scalars->without_terminator()) {
+    if (llvm::any_of(op.getOperands(), isVector))
+      cloneOpOnVectors(b, op, map, blocks.lanes);
+    else
+      b.clone(op, map);
+    if (&op == c.computedB.getDefiningOp())
+      break;
+  }
+  return {spread(b, map.lookup(c.computedB), blocks.lanes)};
+}
+
+SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffsets, Value left,
+                                             SmallVector<Value> acc) {
+  int64_t vectors = current->masks.size(), rows = rowBases.size();
+  SmallVector<DotEmitter::Parts> columns;
+  for (int64_t v = 0; v < vectors; ++v)
+    columns.push_back(columnsOf(v, bOffsets));
+  for (int64_t r = 0; r < rows; ++r) {
+    Value at = index.add(rowBases[r], aOffset);
+    DotEmitter::Parts row;
+    if (left) {
+      // Behind the last element: that one again, b has zeros there.
+      SmallVector<Value> places;
+      for (int64_t i = 0; i < blocks.group(); ++i)
+        places.push_back(index.add(at, index.min(index.c(i), index.sub(left, index.c(1)))));
+      row = dot->row(aBuffer, places);
+    } else {
+      row = dot->row(aBuffer, at);
     }
+    for (int64_t v = 0; v < vectors; ++v)
+      acc[r * vectors + v] = dot->multiplyAdd(acc[r * vectors + v], row, columns[v]);
   }
+  if (dot->isBiased())
+    for (int64_t v = 0; v < vectors; ++v)
+      acc[rows * vectors + v] = dot->multiplyAdd(acc[rows * vectors + v], dot->biasRow(), columns[v]);
   return acc;
 }
 
-SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Value bOffset, SmallVector<Value> acc) {
+/// The innermost loop over k in groups, the last of which may not be full.
+SmallVector<Value> GemmEmitter::emitGroups(Value aOffset, const Places &bOffsets, SmallVector<Value> acc) {
+  const KLoop &k = kLoops.back();
+  Value group = index.c(blocks.group()), full = index.div(k.size, group), left = index.rem(k.size, group);
+  auto offsets = [&](Value at) {
+    return std::pair(index.add(aOffset, index.mul(at, group)), step(bOffsets, at, k.bStrides));
+  };
+  if (getConstantIntValue(full) != 0) {
+    auto loop = scf::ForOp::create(b, index.c(0), full, index.c(1), acc);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    auto [aAt, bAt] = offsets(loop.getInductionVar());
+    scf::YieldOp::create(b, multiplyStep(aAt, bAt, Value(), SmallVector<Value>(loop.getRegionIterArgs())));
+    acc = SmallVector<Value>(loop.getResults());
+  }
+  std::optional<int64_t> rest = getConstantIntValue(left);
+  if (rest == 0)
+    return acc;
+  auto [aAt, bAt] = offsets(full);
+  kernel::PackedOp packed = seconds[0].packed;
+  if (kernel::lastGroupEndsRun(cast<RankedTensorType>(packed.getType()), packed.getPacking())) {
+    aAt = index.add(aOffset, index.sub(k.size, group));
+    left = Value();
+  }
+  if (rest)
+    return multiplyStep(aAt, bAt, left, std::move(acc));
+  Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, left, index.c(0));
+  auto branch = scf::IfOp::create(b, TypeRange(ValueRange(acc)), any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, multiplyStep(aAt, bAt, left, acc));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, acc);
+  return SmallVector<Value>(branch.getResults());
+}
+
+SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Places bOffsets, SmallVector<Value> acc) {
   if (level == kLoops.size())
-    return multiplyStep(aOffset, bOffset, std::move(acc));
+    return multiplyStep(aOffset, bOffsets, Value(), std::move(acc));
+  if (blocks.depth > 1 && level + 1 == kLoops.size())
+    return emitGroups(aOffset, bOffsets, std::move(acc));
   const KLoop &k = kLoops[level];
   auto loop = scf::ForOp::create(b, index.c(0), k.size, index.c(1), acc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
-  SmallVector<Value> next =
-      emitK(level + 1, index.add(aOffset, index.mul(at, k.aStride)), index.add(bOffset, index.mul(at, k.bStride)),
-            SmallVector<Value>(loop.getRegionIterArgs()));
+  SmallVector<Value> next = emitK(level + 1, index.add(aOffset, index.mul(at, k.aStride)),
+                                  step(bOffsets, at, k.bStrides), SmallVector<Value>(loop.getRegionIterArgs()));
   scf::YieldOp::create(b, next);
   return SmallVector<Value>(loop.getResults());
 }
@@ -236,28 +371,33 @@ void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Colu
 void GemmEmitter::emitMicroTile(Value row, int64_t rows, const Columns &columns) {
   int64_t vectors = columns.masks.size();
   current = &columns;
-  const NestOperand &x = c.operandA(), &y = c.operandB();
+  const NestOperand &x = c.operandA();
   SmallVector<Value> rowIndex;
   rowBases.clear();
-  panelBases.clear();
   sharedVectors.clear();
   for (int64_t r = 0; r < rows; ++r) {
     rowIndex.push_back(index.add(row, index.c(r)));
     rowBases.push_back(index.add(outerOffset(x), rowOffset(x, rowIndex.back())));
   }
-  for (int64_t v = 0; v < vectors; ++v) {
-    if (!packed) {
-      // The vectors of a panel follow each other: multiplyStep adds the position inside of the panel.
-      Value column = index.add(columns.first, index.c(v / blocks.vectors * blocks.panelWidth()));
-      panelBases.push_back(index.add(outerOffset(y), columnOffset(y, column)));
-      continue;
+  for (Second &second : seconds) {
+    second.bases.clear();
+    for (int64_t v = 0; v < vectors; ++v) {
+      int64_t panel = v / blocks.vectors;
+      Value at = index.c(0);
+      if (second.packed)
+        at = index.mul(index.add(index.div(columns.first, index.c(blocks.panelWidth())), index.c(panel)),
+                       second.panelStride);
+      else if (!second.isScalar) // the vectors of a panel follow each other: columnsOf adds the position inside of it
+        at = columnOffset(*second.walk, index.add(columns.first, index.c(panel * blocks.panelWidth())));
+      second.bases.push_back(index.add(outerOffset(*second.walk), at));
     }
-    Value panel = index.add(index.div(columns.first, index.c(blocks.panelWidth())), index.c(v / blocks.vectors));
-    panelBases.push_back(index.add(outerOffset(y), index.mul(panel, panelStride)));
   }
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vectorType));
-  SmallVector<Value> acc(rows * vectors, zero);
-  acc = emitK(0, index.c(0), index.c(0), acc);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(dot->accumulatorType()));
+  SmallVector<Value> acc((rows + dot->isBiased()) * vectors, zero);
+  acc = emitK(0, index.c(0), Places(seconds.size(), index.c(0)), acc);
+  if (dot->isBiased())
+    for (int64_t i = 0; i < rows * vectors; ++i)
+      acc[i] = arith::SubIOp::create(b, acc[i], acc[rows * vectors + i % vectors]);
   for (int64_t r = 0; r < rows; ++r)
     storeRow(r, rowIndex[r], ArrayRef(acc).slice(r * vectors, vectors), columns);
 }
@@ -343,14 +483,16 @@ void GemmEmitter::emitTile(ArrayRef<KernelBody::TileRange> ranges) {
   // Offsets of the outer loops are made here, where every register tile can use them.
   for (const NestOperand &operand : c.nest.operands)
     (void)outerOffset(operand);
-  if (packed) {
-    // Of packed b: its outer loops are the first dimensions of the panels.
+  for (const Second &second : seconds) {
+    if (!second.packed)
+      continue;
+    // Its outer loops are the first dimensions of the panels.
     Value offset = index.c(0);
     for (unsigned loop : c.outer)
-      if (c.operandB().moves(loop))
+      if (second.walk->moves(loop))
         offset = index.add(index.mul(offset, body.size(c.nest.sizes[loop])), outerIndex[loop]);
     Value width = index.c(blocks.panelWidth()), rounded = index.add(allColumns, index.c(blocks.panelWidth() - 1));
-    outerOffsets[&c.operandB()] = index.mul(offset, index.mul(index.div(rounded, width), panelStride));
+    outerOffsets[second.walk] = index.mul(offset, index.mul(index.div(rounded, width), second.panelStride));
   }
   epilogue.forOperands([&](const NestOperand &operand) { (void)outerOffset(operand); });
 

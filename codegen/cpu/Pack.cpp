@@ -2,7 +2,7 @@
 //
 // One tile is one panel: k rows of `lanes` columns. Where the source is contiguous along its columns, rows are copied
 // by vectors; where it is contiguous along k, square blocks are transposed in registers; anything else goes element by
-// element.
+// element, and so do groups of k.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -29,7 +29,7 @@ public:
   PackEmitter(KernelBody &body, kernel::PackOp op)
       : body(body), b(body.b), index(body.index), op(op), source(body.flat(op.getSource())),
         dest(body.destination(op.getResult())), lanes(kernel::PackBlocks::get(body.strategy).lanes),
-        width(op.getPacking().getLanes()) {
+        width(op.getPacking().getLanes()), depth(op.getPacking().getDepth()) {
     Type elem = cast<MemRefType>(source.getType()).getElementType();
     vectorType = VectorType::get({lanes}, elem);
   }
@@ -42,6 +42,7 @@ private:
   void copyRows(Value from, Value to, Value column, Value columns);
   void transposeBlocks(Value from, Value to, Value column);
   void copyElements(Value from, Value to, Value column, Value kBegin);
+  void copyGroups(Value from, Value to, Value column);
   void loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> emit);
 
   KernelBody &body;
@@ -49,9 +50,9 @@ private:
   IndexEmitter index;
   kernel::PackOp op;
   Value source, dest;
-  int64_t lanes, width;
+  int64_t lanes, width, depth;
   VectorType vectorType;
-  Axis n, k;
+  Axis n, k, kRun; ///< of groups: k without its run, and the run that they are cut from
 };
 
 } // namespace
@@ -136,6 +137,43 @@ void PackEmitter::copyRows(Value from, Value to, Value column, Value columns) {
   rows(true);
 }
 
+/// Elements of `depth` steps of k side by side in each lane. The last group has zeros behind the end of the run, or in
+/// front (lastGroupEndsRun).
+void PackEmitter::copyGroups(Value from, Value to, Value column) {
+  bool endsRun = kernel::lastGroupEndsRun(cast<RankedTensorType>(op.getSource().getType()), op.getPacking());
+  Value last = index.sub(n.extent, index.c(1)), d = index.c(depth);
+  Value whole = index.div(kRun.extent, d), groups = index.div(index.add(kRun.extent, index.c(depth - 1)), d);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vectorType.getElementType()));
+  loop(index.c(0), k.extent, 1, [&](Value outer) {
+    Value begin = index.add(from, offset(k, outer));
+    auto emit = [&](Value first, Value end, bool full) {
+      loop(first, end, 1, [&](Value group) {
+        Value store = index.add(to, index.mul(index.add(index.mul(outer, groups), group), index.c(width * depth)));
+        loop(index.c(0), index.c(width), 1, [&](Value lane) {
+          Value at = index.add(begin, offset(n, index.min(index.add(column, lane), last)));
+          for (int64_t i = 0; i < depth; ++i) {
+            Value first = index.mul(group, d), step = index.add(first, index.c(i)), inside;
+            if (!full && endsRun) {
+              step = index.add(index.sub(kRun.extent, d), index.c(i));
+              inside = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, step, first);
+            } else if (!full) {
+              inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, step, kRun.extent);
+              step = index.min(step, index.sub(kRun.extent, index.c(1)));
+            }
+            Value element = memref::LoadOp::create(b, source, index.add(at, offset(kRun, step)));
+            if (inside)
+              element = arith::SelectOp::create(b, inside, element, zero);
+            memref::StoreOp::create(b, element, dest, index.add(store, index.add(index.mul(lane, d), index.c(i))));
+          }
+        });
+      });
+    };
+    emit(index.c(0), whole, /*full=*/true);
+    if (getConstantIntValue(index.rem(kRun.extent, d)) != 0)
+      emit(whole, groups, /*full=*/false);
+  });
+}
+
 /// `lanes` columns of `lanes` steps of k at a time. A round interleaves row i with row i + lanes/2; the bits of an
 /// element's row and column rotate by one, so log2(lanes) rounds transpose.
 void PackEmitter::transposeBlocks(Value from, Value to, Value column) {
@@ -172,7 +210,9 @@ void PackEmitter::transposeBlocks(Value from, Value to, Value column) {
 
 void PackEmitter::emitPanel(Value from, Value to, Value column) {
   auto isOne = [](Value v) { return getConstantIntValue(v) == 1; };
-  if (n.flat && isOne(n.strides.back()))
+  if (depth > 1)
+    copyGroups(from, to, column);
+  else if (n.flat && isOne(n.strides.back()))
     copyRows(from, to, column, index.sub(n.extent, column));
   else if (k.flat && isOne(k.strides.back()))
     transposeBlocks(from, to, column);
@@ -183,7 +223,8 @@ void PackEmitter::emitPanel(Value from, Value to, Value column) {
 void PackEmitter::run() {
   kernel::PackingAttr packing = op.getPacking();
   n = axisOf(packing.getN());
-  k = axisOf(packing.getK());
+  k = axisOf(packing.getK().asArrayRef().drop_back(packing.getRun()));
+  kRun = axisOf(packing.getK().asArrayRef().take_back(packing.getRun()));
   Axis outer = axisOf(packing.getOuter());
   body.forTiles([&](ArrayRef<KernelBody::TileRange> ranges) {
     // One group per outer dimension, then the panels.
@@ -192,7 +233,8 @@ void PackEmitter::run() {
       from = index.add(from, index.mul(range.begin, stride));
       matrix = index.add(index.mul(matrix, size), range.begin);
     }
-    Value panel = ranges.back().begin, elements = index.mul(k.extent, index.c(width));
+    Value groups = index.div(index.add(kRun.extent, index.c(depth - 1)), index.c(depth));
+    Value panel = ranges.back().begin, elements = index.mul(index.mul(k.extent, groups), index.c(width * depth));
     Value panels = index.div(index.add(n.extent, index.c(width - 1)), index.c(width));
     Value to = index.mul(index.add(index.mul(matrix, panels), panel), elements);
     emitPanel(from, to, index.mul(panel, index.c(width)));

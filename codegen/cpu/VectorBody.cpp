@@ -1,6 +1,8 @@
 //===- VectorBody.cpp - scalar bodies of structured ops on vectors --------===//
 #include "optc/codegen/cpu/VectorBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -56,7 +58,11 @@ Value optc::cpu::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value buffe
 }
 
 void optc::cpu::storeLanes(ImplicitLocOpBuilder &b, Value v, Value buffer, Value offset, Value mask) {
-  if (mask)
+  // LLVM 22 writes four bytes for one lane of a narrow vector that is truncated from a wide one.
+  auto lanes = mask ? mask.getDefiningOp<vector::CreateMaskOp>() : nullptr;
+  if (lanes && getConstantIntValue(lanes.getOperands()[0]) == 1)
+    memref::StoreOp::create(b, vector::ExtractOp::create(b, v, 0), buffer, offset);
+  else if (mask)
     vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
   else
     vector::StoreOp::create(b, v, buffer, offset);

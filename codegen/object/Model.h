@@ -41,14 +41,18 @@ struct WeightBlob {
   /// How the stored bytes follow from `bytes`; sub-byte values get one byte each.
   enum Recipe { Copy, UnpackNibblesSigned, UnpackNibblesUnsigned, UnpackCrumbsSigned, UnpackCrumbsUnsigned };
 
-  /// Panels of a matrix: [outer..., ceil(n / lanes), k, lanes], zeros behind the last column. Sizes and strides, in
-  /// elements of `bytes`, outermost first; n and k are flattened in their order.
+  /// Panels of a matrix (#kernel.packing): [outer..., ceil(n / lanes), groups of k, lanes, depth], zeros behind the
+  /// last column and in groups that k does not fill: the last one of a run then ends with the run, or has zeros behind
+  /// the end when the run is shorter than a group. Sizes and strides, in elements of `bytes`, outermost first; n and k
+  /// are flattened in their order.
   struct Panels {
     struct Axis {
       uint64_t size, stride;
     };
     std::vector<Axis> outer, n, k;
     uint64_t lanes = 1, elementBytes = 4;
+    uint64_t depth = 1; ///< steps of k in a group
+    size_t run = 0;     ///< the last axes of k, which groups do not cross
     static uint64_t count(llvm::ArrayRef<Axis> axes) {
       uint64_t product = 1;
       for (const Axis &axis : axes)
@@ -56,7 +60,10 @@ struct WeightBlob {
       return product;
     }
     uint64_t panels() const { return (count(n) + lanes - 1) / lanes; }
-    uint64_t size() const { return count(outer) * panels() * count(k) * lanes * elementBytes; }
+    uint64_t runSize() const { return count(llvm::ArrayRef(k).take_back(run)); }
+    uint64_t groupsPerRun() const { return (runSize() + depth - 1) / depth; }
+    uint64_t groups() const { return count(llvm::ArrayRef(k).drop_back(run)) * groupsPerRun(); }
+    uint64_t size() const { return count(outer) * panels() * groups() * lanes * depth * elementBytes; }
   };
 
   uint64_t offset = 0; ///< a multiple of 64

@@ -75,21 +75,37 @@ static std::vector<uint64_t> offsetsOf(ArrayRef<WeightBlob::Panels::Axis> axes) 
   return offsets;
 }
 
-template <size_t Bytes>
+/// Copies element `i` of some packed values.
+template <unsigned Bits, bool Signed> static void unpackOne(ArrayRef<char> source, uint64_t i, char *to) {
+  static constexpr UnpackTable<Bits, Signed> table;
+  *to = table.rows[static_cast<uint8_t>(source[i / table.kPerByte])][i % table.kPerByte];
+}
+
+template <size_t Bytes> static void copyOne(ArrayRef<char> source, uint64_t i, char *to) {
+  std::memcpy(to, source.data() + i * Bytes, Bytes);
+}
+
+template <size_t Bytes, auto Take = copyOne<Bytes>, unsigned PerByte = 1>
 static Error writePanels(OutputFile &file, uint64_t at, ArrayRef<char> source, const WeightBlob::Panels &p) {
   std::vector<uint64_t> outer = offsetsOf(p.outer), n = offsetsOf(p.n), k = offsetsOf(p.k);
-  std::vector<char> panel(k.size() * p.lanes * Bytes);
+  uint64_t run = std::max<uint64_t>(p.runSize(), 1), groupsPerRun = p.groupsPerRun();
+  std::vector<char> panel(p.groups() * p.lanes * p.depth * Bytes);
   for (uint64_t base : outer)
     for (uint64_t first = 0; first < n.size(); first += p.lanes) {
       uint64_t columns = std::min<uint64_t>(p.lanes, n.size() - first);
       std::memset(panel.data(), 0, panel.size());
-      for (size_t row = 0; row < k.size(); ++row)
+      for (size_t row = 0; row < k.size(); ++row) {
+        uint64_t group = row / run * groupsPerRun + row % run / p.depth, slot = row % run % p.depth;
+        uint64_t left = run % p.depth;
+        if (left && run >= p.depth && row % run >= run - left)
+          slot += p.depth - left;
         for (uint64_t lane = 0; lane < columns; ++lane) {
-          uint64_t from = (base + k[row] + n[first + lane]) * Bytes;
-          if (from + Bytes > source.size())
+          uint64_t from = base + k[row] + n[first + lane];
+          if (from >= source.size() / Bytes * PerByte)
             return internalError("a packing reads behind its constant");
-          std::memcpy(panel.data() + (row * p.lanes + lane) * Bytes, source.data() + from, Bytes);
+          Take(source, from, panel.data() + ((group * p.lanes + lane) * p.depth + slot) * Bytes);
         }
+      }
       if (Error error = file.write(panel, at))
         return error;
       at += panel.size();
@@ -99,6 +115,17 @@ static Error writePanels(OutputFile &file, uint64_t at, ArrayRef<char> source, c
 
 static Error writeBlob(OutputFile &file, uint64_t base, const WeightBlob &blob) {
   uint64_t at = base + blob.offset, size = blob.size();
+  if (blob.panels && blob.recipe != WeightBlob::Copy)
+    switch (blob.recipe) {
+    case WeightBlob::UnpackNibblesSigned:
+      return writePanels<1, unpackOne<4, true>, 2>(file, at, blob.bytes, *blob.panels);
+    case WeightBlob::UnpackNibblesUnsigned:
+      return writePanels<1, unpackOne<4, false>, 2>(file, at, blob.bytes, *blob.panels);
+    case WeightBlob::UnpackCrumbsSigned:
+      return writePanels<1, unpackOne<2, true>, 4>(file, at, blob.bytes, *blob.panels);
+    default:
+      return writePanels<1, unpackOne<2, false>, 4>(file, at, blob.bytes, *blob.panels);
+    }
   if (blob.panels)
     switch (blob.panels->elementBytes) {
     case 1:

@@ -151,7 +151,7 @@ LogicalResult StrategyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
     return emitError() << "needs scratch bytes that are not negative";
   // Families whose blocks are always so many numbers (Strategy.h).
   static constexpr std::pair<StringLiteral, size_t> kBlocks[] = {
-      {kFamilyGemm, 4}, {kFamilyPack, 1}, {kFamilyWindow, 5}};
+      {kFamilyGemm, 5}, {kFamilyPack, 1}, {kFamilyWindow, 5}};
   for (auto [name, count] : kBlocks)
     if (family == name && blocks.size() != static_cast<int64_t>(count))
       return emitError() << "needs " << count << " blocks for the family '" << name << "', but has " << blocks.size();
@@ -162,12 +162,13 @@ LogicalResult StrategyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   return success();
 }
 
-/// [outer..., ceil(n / lanes), k, lanes] of a source shape; fails on dimensions out of range or named twice.
+/// [outer..., ceil(n / lanes), k, lanes], or with groups of k, of a source shape; fails on dimensions out of range or
+/// named twice.
 static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, PackingAttr packing) {
   SmallVector<bool> seen(source.getRank());
   SmallVector<int64_t> shape;
   // A product with a size that only a run knows is such a size.
-  int64_t n = 1, k = 1;
+  int64_t n = 1, k = 1, run = 1, depth = packing.getDepth();
   auto multiply = [](int64_t x, int64_t y) {
     return ShapedType::isDynamic(x) || ShapedType::isDynamic(y) ? ShapedType::kDynamic : x * y;
   };
@@ -180,15 +181,20 @@ static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, Pack
     }
     return true;
   };
+  ArrayRef<int64_t> kDims = packing.getK();
+  if (depth < 1 || packing.getRun() < 0 || packing.getRun() > static_cast<int64_t>(kDims.size()))
+    return failure();
   if (packing.getLanes() < 1 || !take(packing.getOuter(), [&](int64_t size) { shape.push_back(size); }) ||
       !take(packing.getN(), [&](int64_t size) { n = multiply(n, size); }) ||
-      !take(packing.getK(), [&](int64_t size) { k = multiply(k, size); }))
+      !take(kDims.drop_back(packing.getRun()), [&](int64_t size) { k = multiply(k, size); }) ||
+      !take(kDims.take_back(packing.getRun()), [&](int64_t size) { run = multiply(run, size); }))
     return failure();
+  k = multiply(k, ShapedType::isDynamic(run) ? run : llvm::divideCeilSigned(run, depth));
   for (int64_t i = 0; i < source.getRank(); ++i)
     if (!seen[i] && source.getDimSize(i) != 1)
       return failure();
   shape.push_back(ShapedType::isDynamic(n) ? n : llvm::divideCeilSigned(n, packing.getLanes()));
-  shape.append({k, packing.getLanes()});
+  shape.append({k, packing.getLanes() * depth});
   return shape;
 }
 

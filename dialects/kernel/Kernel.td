@@ -86,9 +86,15 @@ def KernelPackingAttr : AttrDef<KernelDialect, "Packing"> {
     `outer`, `n` and `k` are dimensions of the source, each list flattened
     row-major in the order given; dimensions of size 1 may be missing. The layout that a GEMM micro-kernel reads
     front to back (Goto, van de Geijn, 2008).
+
+    With a `depth` above 1 a lane holds so many steps of k side by side, for
+    instructions that multiply groups: [outer..., ceil(n / lanes), groups, lanes * depth].
+    The last `run` dimensions of `k` are cut into groups on their own, for each
+    position of those before; zeros fill the last group.
   }];
   let parameters = (ins "::mlir::DenseI64ArrayAttr":$outer, "::mlir::DenseI64ArrayAttr":$n,
-                        "::mlir::DenseI64ArrayAttr":$k, "int64_t":$lanes);
+                        "::mlir::DenseI64ArrayAttr":$k, "int64_t":$lanes,
+                        DefaultValuedParameter<"int64_t", "1">:$depth, DefaultValuedParameter<"int64_t", "0">:$run);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

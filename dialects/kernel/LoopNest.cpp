@@ -145,26 +145,88 @@ FailureOr<LoopNest> optc::kernel::loopNestOf(linalg::GenericOp op) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// yield acc + x * y of the two inputs, in any order.
-static bool isMultiplyAdd(linalg::GenericOp op) {
+/// The operands of a sum and of a product in a body, of floats or integers; null for other ops.
+static std::pair<Value, Value> operandsOf(Operation *op, bool sum) {
+  bool fits =
+      sum ? isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op) : isa_and_nonnull<arith::MulFOp, arith::MulIOp>(op);
+  return fits ? std::pair(op->getOperand(0), op->getOperand(1)) : std::pair<Value, Value>();
+}
+
+/// The input that a factor is, possibly widened first; none for other values.
+static std::optional<std::pair<unsigned, Contraction::Factor>> directFactor(Value factor, Block *body) {
+  auto kind = Contraction::Factor::Plain;
+  if (Operation *def = factor.getDefiningOp()) {
+    bool isUnsigned = isa<arith::ExtUIOp, arith::UIToFPOp>(def);
+    if (!isUnsigned && !isa<arith::ExtSIOp, arith::SIToFPOp>(def))
+      return std::nullopt;
+    kind = isUnsigned ? Contraction::Factor::Unsigned : Contraction::Factor::Signed;
+    factor = def->getOperand(0);
+  }
+  auto arg = dyn_cast<BlockArgument>(factor);
+  if (!arg || arg.getOwner() != body || arg.getArgNumber() + 1 == body->getNumArguments())
+    return std::nullopt;
+  return std::pair(arg.getArgNumber(), kind);
+}
+
+/// Whether all ops of a body but the last two and the end compute `factor` from inputs other than the first.
+static bool isComputedAside(Value factor, Block *body) {
+  SmallVector<Value> work{factor};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      if (arg.getOwner() == body && (arg.getArgNumber() == 0 || arg.getArgNumber() + 1 == body->getNumArguments()))
+        return false;
+      continue;
+    }
+    if (v.getDefiningOp()->getBlock() == body && seen.insert(v.getDefiningOp()).second)
+      llvm::append_range(work, v.getDefiningOp()->getOperands());
+  }
+  return seen.size() + 3 == body->getOperations().size() && isElementwiseBody(*body);
+}
+
+/// acc + x * y of the two inputs, in any order, each of them possibly widened first; or of the first one and of what is
+/// computed from the others. Sets how.
+static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c) {
   Block *body = op.getBody();
-  auto yield = cast<linalg::YieldOp>(body->getTerminator());
-  auto add = yield.getValues()[0].getDefiningOp<arith::AddFOp>();
-  if (!add || body->getOperations().size() != 3)
+  auto [left, right] = operandsOf(cast<linalg::YieldOp>(body->getTerminator()).getValues()[0].getDefiningOp(), true);
+  Value acc = body->getArguments().back();
+  if (!left || (left != acc && right != acc))
     return false;
-  Value acc = body->getArgument(2);
-  if (add.getLhs() != acc && add.getRhs() != acc)
+  auto [x, y] = operandsOf((left == acc ? right : left).getDefiningOp(), false);
+  if (!x)
     return false;
-  auto mul = (add.getLhs() == acc ? add.getRhs() : add.getLhs()).getDefiningOp<arith::MulFOp>();
-  if (!mul)
+  auto first = directFactor(x, body), second = directFactor(y, body);
+  if (op.getNumDpsInputs() == 2 && first && second && first->first != second->first) {
+    if (first->first == 1)
+      std::swap(first, second);
+    c.aFactor = first->second;
+    c.bFactor = second->second;
+    size_t casts = (c.aFactor != Contraction::Factor::Plain) + (c.bFactor != Contraction::Factor::Plain);
+    return body->getOperations().size() == 3 + casts;
+  }
+  Value a = body->getArgument(0);
+  if (x != a && y != a)
     return false;
-  Value x = body->getArgument(0), y = body->getArgument(1);
-  return (mul.getLhs() == x && mul.getRhs() == y) || (mul.getLhs() == y && mul.getRhs() == x);
+  c.computedB = x == a ? y : x;
+  for (unsigned i = 2; i < op.getNumDpsInputs(); ++i)
+    c.parameters.push_back(i);
+  return isa<FloatType>(acc.getType()) && isComputedAside(c.computedB, body);
 }
 
 static bool startsAtZero(Value init) {
   auto fill = init.getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+  return fill && (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) || matchPattern(fill.getInputs()[0], m_Zero()));
+}
+
+unsigned Contraction::contiguousRun() const {
+  const NestOperand &x = operandA();
+  if (k.empty() || !x.strides[k.back()].is(1))
+    return 0;
+  unsigned run = 1;
+  while (run < k.size() && nest.isFlat(x, {k[k.size() - run - 1], k[k.size() - run]}))
+    ++run;
+  return run;
 }
 
 FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
@@ -173,12 +235,13 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
       *why = reason.str();
     return failure();
   };
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+  if (op.getNumDpsInputs() < 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return refuse("not a product of two tensors");
   Type elem = cast<ShapedType>(op.getDpsInits()[0].getType()).getElementType();
-  if (!elem.isF32() && !elem.isF64())
-    return refuse("not f32 or f64");
-  if (!isMultiplyAdd(op))
+  if (!elem.isF32() && !elem.isF64() && !elem.isInteger(32))
+    return refuse("not f32, f64 or i32");
+  Contraction c;
+  if (!matchMultiplyAdd(op, c))
     return refuse("does more than multiply and add");
   if (!startsAtZero(op.getDpsInits()[0]))
     return refuse("does not start at zero");
@@ -187,7 +250,6 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
     return refuse("an access is not a sum of loops");
   if (llvm::any_of(nest->sizes, [](const SizeExpr &size) { return size.is(0); }))
     return refuse("a size is zero");
-  Contraction c;
   c.nest = std::move(*nest);
   NestOperand &out = c.nest.result();
 
@@ -211,8 +273,26 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
       last = loop;
       break;
     }
-  if (inA(last) && !inB(last))
+  if (inA(last) && !inB(last)) {
+    if (c.computedB)
+      return refuse("the last dimension of the result is one of the factor that is not computed");
     std::swap(c.a, c.b);
+    std::swap(c.aFactor, c.bFactor);
+  }
+  auto widthOf = [&](unsigned operand) {
+    return cast<ShapedType>(c.nest.operands[operand].tensor.getType()).getElementTypeBitWidth();
+  };
+  for (unsigned i : c.parameters)
+    for (unsigned loop = 0; loop < c.nest.numLoops(); ++loop)
+      if (!isUnit(loop) && c.nest.operands[i].moves(loop) && (!inB(loop) || inA(loop) == !c.nest.isReduction(loop)))
+        return refuse("a parameter of the second factor moves along other loops");
+  c.isInteger = elem.isInteger();
+  if (c.isInteger && (c.aFactor == Contraction::Factor::Plain || c.bFactor == Contraction::Factor::Plain ||
+                      widthOf(c.a) > 16 || widthOf(c.b) > 16))
+    return refuse("integers other than 8 and 16 bits");
+  if (!c.isInteger && (c.aFactor != Contraction::Factor::Plain ||
+                       (c.bFactor != Contraction::Factor::Plain && (widthOf(c.b) > 16 || !elem.isF32()))))
+    return refuse("integers by floats, other than 8 or 16 bits of the second factor");
   if (!isUnit(last) && (!inB(last) || inA(last)))
     return refuse("the last dimension of the result is not one of a matrix");
   for (unsigned loop = 0; loop < c.nest.numLoops(); ++loop)
@@ -352,17 +432,30 @@ FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const LoopNest &nest, 
   return dims;
 }
 
+bool optc::kernel::lastGroupEndsRun(RankedTensorType source, PackingAttr packing) {
+  int64_t size = 1;
+  for (int64_t dim : packing.getK().asArrayRef().take_back(packing.getRun())) {
+    if (source.isDynamicDim(dim))
+      return false;
+    size *= source.getDimSize(dim);
+  }
+  return size >= packing.getDepth();
+}
+
 bool optc::kernel::hasContiguousColumns(const Contraction &c) {
   const NestOperand &b = c.operandB();
-  return c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1));
+  return !c.computedB && (c.n.empty() || (c.nest.isFlat(b, c.n) && b.strides[c.n.back()].is(1)));
 }
 
 bool optc::kernel::isPackable(const Contraction &c) {
   // Panels do not tell sizes: those of sums have to be a's, too.
-  for (unsigned loop : c.k)
-    for (const RuntimeSize &size : c.nest.sizes[loop].runtime)
-      if (size.tensor == c.operandB().tensor && failed(dimsOfLoops(c.nest, c.operandA(), loop)))
-        return false;
-  return llvm::all_of(ArrayRef<ArrayRef<unsigned>>{c.outer, c.n, c.k},
-                      [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c.nest, c.operandB(), loops)); });
+  for (const NestOperand *operand : c.secondOperands())
+    for (unsigned loop : c.k)
+      for (const RuntimeSize &size : c.nest.sizes[loop].runtime)
+        if (size.tensor == operand->tensor && failed(dimsOfLoops(c.nest, c.operandA(), loop)))
+          return false;
+  return llvm::all_of(c.secondOperands(), [&](const NestOperand *operand) {
+    return llvm::all_of(ArrayRef<ArrayRef<unsigned>>{c.outer, c.n, c.k},
+                        [&](ArrayRef<unsigned> loops) { return succeeded(dimsOfLoops(c.nest, *operand, loops)); });
+  });
 }

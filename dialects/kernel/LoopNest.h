@@ -7,6 +7,7 @@
 #ifndef OPTC_DIALECTS_KERNEL_LOOPNEST_H
 #define OPTC_DIALECTS_KERNEL_LOOPNEST_H
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "optc/dialects/kernel/Kernel.h"
 
 namespace optc::kernel {
 
@@ -74,18 +75,43 @@ struct Contraction {
   /// and the reductions in the order of a's stride.
   llvm::SmallVector<unsigned> m, n, outer, k;
 
+  /// The elements of a factor as they are multiplied: those of the tensor, or those widened to the type of the result.
+  enum class Factor { Plain, Signed, Unsigned };
+  Factor aFactor = Factor::Plain, bFactor = Factor::Plain;
+  bool isInteger = false; ///< exact sums of widened integers
+  /// The second factor where it is more than an element of b, in the body of the op, and the inputs besides b that it
+  /// is computed from: dequantized weights with their scales and zero points. Those move along loops of b only.
+  mlir::Value computedB;
+  llvm::SmallVector<unsigned> parameters;
+
+  /// How many of the last loops of k are one loop over elements of a that follow each other.
+  unsigned contiguousRun() const;
+
   const NestOperand &operandA() const { return nest.operands[a]; }
   const NestOperand &operandB() const { return nest.operands[b]; }
+  /// b and the parameters.
+  llvm::SmallVector<const NestOperand *> secondOperands() const {
+    llvm::SmallVector<const NestOperand *> all{&operandB()};
+    for (unsigned i : parameters)
+      all.push_back(&nest.operands[i]);
+    return all;
+  }
 };
 
-/// Matches a product of two floating-point tensors of the element type of the result, accumulated from zero.
-/// `why` gets the reason of a refusal.
+/// Matches a product of two tensors, accumulated from zero: floats of the element type of the result, of which b may be
+/// integers or computed from several tensors, or integers of 8 or 16 bits that are widened to 32. `why` gets the reason
+/// of a refusal.
 mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
 
 /// Whether b's columns are contiguous where they are, so that vectors can read it without packing.
 bool hasContiguousColumns(const Contraction &c);
 /// Whether b's dimensions can be put into panels.
 bool isPackable(const Contraction &c);
+
+/// Whether the last group of a run, when steps are left, ends with the run and repeats steps of the group before, times
+/// zero: its elements of a are read like others then. Runs shorter than a group, and those whose size only a run knows,
+/// have zeros behind their end.
+bool lastGroupEndsRun(mlir::RankedTensorType source, PackingAttr packing);
 
 /// Whether every op of a body works element by element on vectors, too: arith, math and constants; nothing that reads
 /// memory. `indices`: it may ask where it is.

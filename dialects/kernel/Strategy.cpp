@@ -16,7 +16,7 @@ llvm::SmallVector<TileGroup> optc::kernel::tileGroups(StrategyAttr strategy) {
 
 GemmBlocks GemmBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
-  return {blocks[0], blocks[1], blocks[2], blocks[3]};
+  return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
 }
 
 /// The upper half finely, so that few rows are computed twice; powers of two below, where the code is rarely used.

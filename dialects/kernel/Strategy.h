@@ -23,15 +23,18 @@ struct GemmBlocks {
   int64_t lanes;   ///< elements of a vector register
   int64_t vectors; ///< registers along a panel of b
   int64_t panels;  ///< panels worked on at once
+  int64_t depth;   ///< products that one instruction adds up per lane: 4 or 2 for integers of 8 bits, else 1
 
   int64_t panelWidth() const { return lanes * vectors; }
   int64_t columns() const { return panelWidth() * panels; }
+  /// Steps of k that panels hold side by side, and that are read at once.
+  int64_t group() const { return depth == 1 ? 1 : 4; }
   /// Heights of register tiles for a number of rows that only a run knows, MR first, 1 last.
   llvm::SmallVector<int64_t> heights() const;
   /// Relative time of a register tile: its rows, and what it loads anyway.
   static int64_t costOfHeight(int64_t height) { return 2 * height + 1; }
   static GemmBlocks get(StrategyAttr strategy);
-  llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels}; }
+  llvm::SmallVector<int64_t> toArray() const { return {rows, lanes, vectors, panels, depth}; }
 };
 
 /// Sizes of the window family's inner code, `blocks` of its strategy.

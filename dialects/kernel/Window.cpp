@@ -174,7 +174,7 @@ PackingAttr optc::kernel::packingOfWeights(const Window &w) {
     return {};
   Builder b(w.nest.op.getContext());
   auto packing = PackingAttr::get(b.getContext(), b.getDenseI64ArrayAttr(*outer), b.getDenseI64ArrayAttr(*n),
-                                  b.getDenseI64ArrayAttr(*k), w.nest.sizes[w.lane].factor);
+                                  b.getDenseI64ArrayAttr(*k), w.nest.sizes[w.lane].factor, /*depth=*/1, /*run=*/0);
   return packedType(type, packing) ? packing : PackingAttr();
 }
 

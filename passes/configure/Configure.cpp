@@ -86,7 +86,7 @@ namespace {
 struct Configure : public optc::impl::ConfigureBase<Configure> {
   using ConfigureBase::ConfigureBase;
   void runOnOperation() override {
-    configure::Machine machine{vectorBits, vectorRegisters, l2Bytes};
+    configure::Machine machine{vectorBits, vectorRegisters, l2Bytes, dotDepth};
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation()->walk([&](kernel::DispatchOp dispatch) { dispatches.push_back(dispatch); });
     // Users before producers: a dispatch whose result its users read in another way goes.

@@ -22,18 +22,31 @@ static constexpr int64_t kManyTiles = 16;
 /// the FMA peak with 6 rows, 83 % with 12.
 static constexpr int64_t kPage = 4096, kRowsPerSet = 6;
 
+static int64_t bytesOf(const NestOperand &operand) {
+  return cast<RankedTensorType>(operand.tensor.getType()).getElementTypeBitWidth() / 8;
+}
+
+/// The elements of a group have to follow each other in a. An instruction that adds up four takes signed elements of b.
+static int64_t depthFor(const Contraction &c, const configure::Machine &machine) {
+  if (!c.isInteger || bytesOf(c.operandA()) != 1 || bytesOf(c.operandB()) != 1 || !c.contiguousRun() ||
+      !kernel::isPackable(c))
+    return 1;
+  return c.bFactor == Contraction::Factor::Unsigned ? std::min<int64_t>(machine.dotDepth, 2) : machine.dotDepth;
+}
+
 static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const configure::Machine &machine) {
   kernel::GemmBlocks blocks;
+  blocks.depth = depthFor(c, machine);
   blocks.lanes = machine.vectorBits / elem.getIntOrFloatBitWidth();
   bool many = machine.vectorRegisters >= 32;
   // Three vectors keep the multiply-adds of narrow vectors ahead of the loads.
   blocks.vectors = many && machine.vectorBits == 128 ? 3 : 2;
-  int64_t accumulators = many ? 24 : 12;
+  int64_t accumulators = many ? 24 : blocks.depth == 2 ? 8 : 12; // pairs keep four vectors of b beside them
   blocks.rows = accumulators / blocks.vectors;
   blocks.panels = 1;
   // Rows whose distance is a multiple of the page size fall into one set of the first-level cache.
   if (!c.m.empty() && c.operandA().strides[c.m.back()].isStatic()) {
-    int64_t distance = c.operandA().strides[c.m.back()].factor * (elem.getIntOrFloatBitWidth() / 8);
+    int64_t distance = c.operandA().strides[c.m.back()].factor * bytesOf(c.operandA());
     int64_t sets = kPage / std::gcd(std::max<int64_t>(distance, 1), kPage);
     blocks.rows = std::min(blocks.rows, sets * kRowsPerSet);
   }
@@ -56,20 +69,23 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
   return blocks;
 }
 
-static bool isConstant(Value tensor) { return tensor.getDefiningOp<arith::ConstantOp>() != nullptr; }
+static bool isConstant(Value tensor) {
+  return isa_and_nonnull<arith::ConstantOp, kernel::PackedConstantOp>(tensor.getDefiningOp());
+}
 
-/// The panels that b can be read in; null when its dimensions are not those of loops.
-static kernel::PackingAttr packingFor(const Contraction &c, int64_t lanes) {
+/// The panels that b, or a tensor that it is computed from, can be read in; null when its dimensions are not those of
+/// loops.
+static kernel::PackingAttr packingFor(const Contraction &c, const NestOperand &b, int64_t lanes, int64_t group) {
   if (!kernel::isPackable(c))
     return {};
-  const NestOperand &b = c.operandB();
   auto outer = kernel::dimsOfLoops(c.nest, b, c.outer), n = kernel::dimsOfLoops(c.nest, b, c.n),
        k = kernel::dimsOfLoops(c.nest, b, c.k);
   if (failed(outer) || failed(n) || failed(k))
     return {};
   Builder builder(c.nest.op.getContext());
   auto array = [&](ArrayRef<int64_t> dims) { return builder.getDenseI64ArrayAttr(dims); };
-  auto packing = kernel::PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), lanes);
+  auto packing = kernel::PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), lanes, group,
+                                          group > 1 ? c.contiguousRun() : 0);
   return kernel::packedType(cast<RankedTensorType>(b.tensor.getType()), packing) ? packing : kernel::PackingAttr();
 }
 
@@ -92,8 +108,12 @@ static Value packAtRunTime(kernel::DispatchOp user, Value source, kernel::Packin
   if (type.isDynamicDim(numOuter))
     sizes.push_back(builder.createOrFold<arith::CeilDivUIOp>(
         loc, product(packing.getN()), arith::ConstantIndexOp::create(builder, loc, packing.getLanes())));
-  if (type.isDynamicDim(numOuter + 1))
-    sizes.push_back(product(packing.getK()));
+  if (type.isDynamicDim(numOuter + 1)) {
+    ArrayRef<int64_t> k = packing.getK();
+    Value groups = builder.createOrFold<arith::CeilDivUIOp>(
+        loc, product(k.take_back(packing.getRun())), arith::ConstantIndexOp::create(builder, loc, packing.getDepth()));
+    sizes.push_back(builder.createOrFold<arith::MulIOp>(loc, product(k.drop_back(packing.getRun())), groups));
+  }
   auto dispatch = kernel::DispatchOp::create(builder, loc, "pack", TypeRange(type), sizes);
   SmallVector<int64_t> ones(numOuter + 1, 1);
   dispatch.setStrategyAttr(configure::makeStrategy(builder.getContext(), kernel::kFamilyPack, ones, ones, {lanes},
@@ -140,23 +160,35 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
   kernel::GemmBlocks blocks = blocksFor(c, elem, machine);
   const NestOperand &b = c.operandB();
-  kernel::PackingAttr packing = packingFor(c, blocks.panelWidth());
+  kernel::PackingAttr packing = packingFor(c, b, blocks.panelWidth(), blocks.group());
   bool constant = isConstant(b.tensor);
   bool direct = kernel::hasContiguousColumns(c);
-  if (!constant && direct)
+  if (!packing)
+    blocks.depth = 1;
+  if (!constant && direct && blocks.depth == 1)
     packing = {};
   if (!packing && !direct)
     return decline("the columns of the second operand are neither contiguous nor dimensions of their own");
   if (packing)
     readPanels(root->getOpOperand(c.b), packing,
                constant ? Value() : packAtRunTime(dispatch, b.tensor, packing, blocks.lanes));
+  for (unsigned i : c.parameters) {
+    const NestOperand &parameter = c.nest.operands[i];
+    if (llvm::none_of(c.n, [&](unsigned loop) { return parameter.moves(loop); }))
+      continue; // one element for all columns
+    kernel::PackingAttr panels = packingFor(c, parameter, blocks.panelWidth(), /*group=*/1);
+    readPanels(root->getOpOperand(i), panels,
+               isConstant(parameter.tensor) ? Value()
+                                            : packAtRunTime(dispatch, parameter.tensor, panels, blocks.lanes));
+  }
 
-  int64_t m = typical(c.nest.sizeOf(c.m)), n = typical(c.nest.sizeOf(c.n)), k = typical(c.nest.sizeOf(c.k));
+  int64_t m = typical(c.nest.sizeOf(c.m)), n = typical(c.nest.sizeOf(c.n));
+  int64_t k = llvm::divideCeil(typical(c.nest.sizeOf(c.k)), blocks.depth); // instructions per sum
   int64_t total = std::min(m * n, kWhole) * std::min(k, kWhole >> 10) * typical(c.nest.sizeOf(c.outer));
   int64_t work = std::clamp(total / 8, kLeastTileWork, kMostTileWork);
   auto multiple = [](int64_t value, int64_t of) { return std::max(value / of, int64_t(1)) * of; };
   auto tilesOf = [](int64_t value, int64_t tile) { return llvm::divideCeilSigned(value, tile); };
-  int64_t bytes = elem.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = bytesOf(c.operandA());
   int64_t rows =
       multiple(std::min(machine.l2Bytes / 2 / (elementsPerRow(c) * bytes), m + blocks.rows - 1), blocks.rows);
   int64_t columns = multiple(work / (rows * k), blocks.columns());
@@ -185,8 +217,13 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     }
     dim += groups.back();
   }
-  StringRef reason = !packing   ? "product of two tensors"
-                     : constant ? "product with a constant, packed in panels"
-                                : "product of two tensors, the second packed in panels at run time";
+  std::string reason = !packing   ? "product of two tensors"
+                       : constant ? "product with a constant, packed in panels"
+                                  : "product of two tensors, the second packed in panels at run time";
+  if (c.computedB)
+    reason += ", dequantized when they are read";
+  if (c.isInteger)
+    reason += blocks.depth > 1 ? "; exact integers, " + std::to_string(blocks.depth) + " products at once"
+                               : "; exact integers";
   return makeStrategy(dispatch.getContext(), kernel::kFamilyGemm, groups, tiles, blocks.toArray(), reason);
 }

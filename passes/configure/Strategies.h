@@ -10,6 +10,7 @@ namespace optc::configure {
 /// What the sizes of a strategy follow from.
 struct Machine {
   int64_t vectorBits, vectorRegisters, l2Bytes;
+  int64_t dotDepth; ///< 8-bit products that an instruction adds up per lane
 };
 
 /// A strategy of one family, or null when the dispatch does not meet its conditions; the reason is added to `declined`.

@@ -1,4 +1,5 @@
 //===- FuseElementwise.cpp - fuse chains of elementwise ops ---------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,6 +28,13 @@ static bool feedsRows(Value value) {
   });
 }
 
+/// Whether a value is rounded to 8 bits. It is worth its memory: a consumer that reads two of them would read the sums
+/// of two products instead, while a product computes this op and its consumer on its accumulators all the same.
+static bool quantizes(linalg::GenericOp op) {
+  Type elem = getElementTypeOrSelf(op.getResult(0));
+  return elem.isInteger(8) && !op.getBody()->getOps<arith::FPToSIOp>().empty();
+}
+
 /// A producer may go into its consumer when nothing is computed twice, or when that costs next to nothing. A consumer
 /// that reduces or broadcasts would evaluate the producer once per iteration, not once per element.
 static bool isProfitable(OpOperand *operand) {
@@ -37,6 +45,8 @@ static bool isProfitable(OpOperand *operand) {
   // A product stays one: what it does before multiplying would hide it from its emitter. A window would repeat it for
   // every tap.
   if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
+    return false;
+  if (quantizes(producer))
     return false;
   bool cheap = optc::kernel::bodyCost(*producer.getBody()) <= kCheapBody;
   bool oneUser = llvm::hasSingleElement(producer->getUsers());

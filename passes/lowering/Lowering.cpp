@@ -351,6 +351,7 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     Location outer = loc;
     loc = op.getLoc();
     listener.asksForRounding = RoundingListener::asks(&op);
+    note = op.getAttrOfType<StringAttr>("optc.note");
     bool known = llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); });
     // Results whose elements are all known as sizes need no kernel: the host computes them. Some may be known by
     // nothing but the result.

@@ -99,6 +99,7 @@ public:
   ShapeTable &shapes;
   int optLevel;
   mlir::Location loc = b.getUnknownLoc(); ///< of the op being lowered
+  mlir::StringAttr note;                  ///< what the report says of its product; may be null
 
   // ---- values ----
   /// The lowered value of an onnx value: a tensor of the storage type, or !kernel.value. Null for a null (absent)

@@ -1,5 +1,6 @@
 //===- Matmul.cpp - MatMul, Gemm, Det -------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
+#include "optc/passes/lowering/IntegerProduct.h"
 #include "optc/passes/lowering/Scalars.h"
 
 using namespace mlir;
@@ -9,6 +10,8 @@ using Iter = utils::IteratorType;
 
 static LogicalResult lowerMatMul(Operation *op, Lowering &l) {
   auto matmul = cast<onnx::MatMulOp>(op);
+  if (lowerDequantizedProduct(l, matmul))
+    return success();
   l.set(matmul.getY(), matmulProduct(l, "matmul", l.input(matmul.getA()), l.input(matmul.getB()), l.elem(matmul.getY()),
                                      llvm::to_vector(l.dims(matmul.getY()))));
   return success();

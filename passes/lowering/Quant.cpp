@@ -1,8 +1,8 @@
 //===- Quant.cpp - QuantizeLinear, DequantizeLinear and integer products --===//
 //
-// Products of integers are exact: zero points are subtracted in i16, sums are kept in i32.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Contraction.h"
+#include "optc/passes/lowering/IntegerProduct.h"
 #include "optc/passes/lowering/LoweringUtils.h"
 #include "optc/passes/lowering/ReduceHelpers.h"
 
@@ -11,24 +11,6 @@ using namespace optc;
 
 namespace {
 using Input = Lowering::Input;
-
-/// The same data under sizes `dims`.
-Input viewAs(Lowering &l, const Input &in, ArrayRef<Dim> dims) {
-  return {l.view(in.lowered, in.elem, dims), in.elem, llvm::to_vector(dims)};
-}
-
-/// A scale or zero point beside data of the given rank: a scalar, or one value per index of `axis`.
-Input perAxis(Lowering &l, Value parameter, int64_t rank, int64_t axis) {
-  Input in = l.input(parameter);
-  if (in.dims.size() > 1)
-    return in;
-  if (in.dims.empty() || in.dims[0]->isConst(1))
-    return viewAs(l, in, {});
-  SmallVector<Dim> dims(rank, l.shapes.constant(1));
-  if (rank)
-    dims[axis] = in.dims[0];
-  return viewAs(l, in, dims);
-}
 
 /// Rounds half to even, adds the zero point (an i32, or null) and saturates to the integer type `to`.
 Value roundToInteger(const ScalarOps &f, Value x, Value zero, Type to) {
@@ -119,13 +101,17 @@ LogicalResult lowerQuantize(Operation *op, Lowering &l) {
     return unsupported(op, "has precision " + Twine(intAttr(op, "precision", 0)) + ", which is no float type");
   Type f32 = l.b.getF32Type();
   bool rounds = precision.isF16() || precision.isBF16(), saturate = intAttr(op, "saturate", 1);
+  // Sums that are scaled already are divided by 1.
+  auto known = dyn_cast_or_null<DenseFPElementsAttr>(l.constElements(scale));
+  bool isOne = known && known.isSplat() && known.getSplatValue<APFloat>().isExactlyValue(1.0);
   return lowerByScale(op, l, out, [=](OpBuilder &b, Location loc, Value v, Value s, Value z) -> Value {
     ScalarOps f{b, loc, f32};
     auto atPrecision = [&](Value a) {
       return rounds ? Lowering::toCompute(b, loc, Lowering::toStorage(b, loc, a, precision), precision) : a;
     };
-    Value q =
-        atPrecision(f.div(atPrecision(castScalar(b, loc, v, xe, f32)), atPrecision(castScalar(b, loc, s, se, f32))));
+    Value q = atPrecision(castScalar(b, loc, v, xe, f32));
+    if (!isOne)
+      q = atPrecision(f.div(q, atPrecision(castScalar(b, loc, s, se, f32))));
     if (isa<IntegerType>(out))
       return roundToInteger(f, q, z ? castScalar(b, loc, z, ze, b.getI32Type()) : Value(), out);
     if (z)
@@ -182,47 +168,11 @@ LogicalResult lowerDynamicQuantize(Operation *op, Lowering &l) {
 // Integer products
 //===----------------------------------------------------------------------===//
 
-/// Whether a zero point is absent or known to be zero.
-bool isZero(Lowering &l, Value zero) {
-  if (!zero)
-    return true;
-  std::optional<SmallVector<int64_t>> known = l.constInts(zero);
-  return known && llvm::all_of(*known, [](int64_t v) { return v == 0; });
-}
-
-/// x - zero as i16 (exact for 8-bit types); x itself where nothing is subtracted; f32 for float8.
-Input centered(Lowering &l, const Input &x, Value zeroValue, const Input &zero) {
-  if (isZero(l, zeroValue) && !isa<FloatType>(x.elem))
-    return x;
-  bool isFloat = isa<FloatType>(x.elem);
-  Type to = isFloat ? Type(l.b.getF32Type()) : l.b.getI16Type();
-  SmallVector<Input> in = {x};
-  if (zeroValue)
-    in.push_back(zero);
-  return pointwise(l, in, to, to, x.dims,
-                   [](const ScalarOps &s, ValueRange v) { return v.size() > 1 ? s.sub(v[0], v[1]) : v[0]; });
-}
-
-/// A scale or zero point of matrix rows (axis -2) or columns (axis -1): a scalar, one value per row or column, or of
-/// full rank.
-Input ofMatrix(Lowering &l, Value parameter, int64_t rank, bool rows) {
-  if (!parameter)
-    return {};
-  if (rows && rank < 2) { // a vector on the left is one row
-    Input in = l.input(parameter);
-    return in.dims.size() == 1 ? viewAs(l, in, {}) : in;
-  }
-  if (!rows && l.rank(parameter) == 1 && rank < 2)
-    return perAxis(l, parameter, 0, 0);
-  return perAxis(l, parameter, rank, rank - (rows ? 2 : 1));
-}
-
 LogicalResult lowerMatMulInteger(Operation *op, Lowering &l) {
-  Value a = onnx::operand(op, 0), b = onnx::operand(op, 1), aZero = onnx::operand(op, 2), bZero = onnx::operand(op, 3);
   Value y = op->getResult(0);
-  Input left = centered(l, l.input(a), aZero, ofMatrix(l, aZero, l.rank(a), true));
-  Input right = centered(l, l.input(b), bZero, ofMatrix(l, bZero, l.rank(b), false));
-  l.set(y, matmulProduct(l, "MatMulInteger", left, right, l.elem(y), llvm::to_vector(l.dims(y))));
+  Input sum = matmulInteger(l, "MatMulInteger", onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2),
+                            onnx::operand(op, 3), l.dims(y));
+  l.set(y, convertElements(l, sum.lowered, sum.elem, l.elem(y), sum.dims));
   return success();
 }
 
@@ -232,10 +182,7 @@ LogicalResult lowerQLinearMatMul(Operation *op, Lowering &l) {
         y = op->getResult(0);
   Type out = l.elem(y), f32 = l.b.getF32Type();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(y));
-  Input left = centered(l, l.input(a), aZero, ofMatrix(l, aZero, l.rank(a), true));
-  Input right = centered(l, l.input(b), bZero, ofMatrix(l, bZero, l.rank(b), false));
-  Type accElem = isa<FloatType>(left.elem) || isa<FloatType>(right.elem) ? f32 : Type(l.b.getI32Type());
-  Input sum{matmulProduct(l, "QLinearMatMul", left, right, accElem, dims), accElem, dims};
+  Input sum = matmulInteger(l, "QLinearMatMul", a, b, aZero, bZero, dims);
   // Result axes: rows exist when a has rank 2 or more, columns when b has.
   bool hasRows = l.rank(a) >= 2, hasColumns = l.rank(b) >= 2;
   int64_t rank = dims.size(), rowAxis = rank - (hasColumns ? 2 : 1);
@@ -257,40 +204,14 @@ LogicalResult lowerQLinearMatMul(Operation *op, Lowering &l) {
   return success();
 }
 
-/// The exact i32 sums of a convolution of `x` - xZero with `w` - wZero; padding stands for the zero point.
-FailureOr<Value> convolveInteger(Operation *op, Lowering &l, Value x, Value w, Value xZero, Value wZero,
-                                 ArrayRef<Dim> out) {
-  ArrayRef<Dim> xDims = l.dims(x), wDims = l.dims(w);
-  int64_t rank = xDims.size(), group = intAttr(op, "group", 1);
-  if (rank < 3 || int64_t(wDims.size()) != rank)
-    return unsupported(op, "needs inputs of one rank from 3 on, but they have " + Twine(rank) + " and " +
-                               Twine(wDims.size())),
-           failure();
-  for (Dim d : {xDims[1], wDims[0]})
-    if (group < 1 || (d->isConst() && d->value % group))
-      return unsupported(op, "has group " + Twine(group) + ", which must divide the numbers of channels and filters"),
-             failure();
-  FailureOr<Window> window = windowOf(op, l, xDims.drop_front(2), wDims.drop_front(2), out.drop_front(2));
-  if (failed(window))
-    return failure();
-  Value channels = arith::MulIOp::create(l.b, l.loc, l.index(wDims[1]), l.constIndex(group));
-  l.check(arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::eq, channels, l.index(xDims[1])),
-          "the channels of the input are not those of the weights times group");
-  Type i32 = l.b.getI32Type();
-  Input data = centered(l, l.input(x), xZero, xZero ? perAxis(l, xZero, 0, 0) : Input());
-  Input weights = centered(l, l.input(w), wZero, wZero ? perAxis(l, wZero, rank, 0) : Input());
-  data = padded(l, *window, data, [](ScalarOps s) { return s.constantInt(0); });
-  return convolve(l, *window, data, weights, group, i32, multiplyAdd(data.elem, weights.elem, i32));
-}
-
 LogicalResult lowerConvInteger(Operation *op, Lowering &l) {
   Value y = op->getResult(0);
   SmallVector<Dim> dims = llvm::to_vector(l.dims(y));
-  FailureOr<Value> sum = convolveInteger(op, l, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2),
+  FailureOr<Input> sum = convolveInteger(op, l, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2),
                                          onnx::operand(op, 3), dims);
   if (failed(sum))
     return failure();
-  l.set(y, *sum);
+  l.set(y, sum->lowered);
   return success();
 }
 
@@ -299,14 +220,11 @@ LogicalResult lowerQLinearConv(Operation *op, Lowering &l) {
   Value y = op->getResult(0), bias = at(8);
   Type out = l.elem(y), f32 = l.b.getF32Type(), i32 = l.b.getI32Type();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(y));
-  FailureOr<Value> sum = convolveInteger(op, l, at(0), at(3), at(2), at(5), dims);
+  FailureOr<Input> sum = convolveInteger(op, l, at(0), at(3), at(2), at(5), dims);
   if (failed(sum))
     return failure();
   int64_t rank = dims.size();
-  SmallVector<Input> in = {{*sum, i32, dims},
-                           perAxis(l, at(1), 0, 0),
-                           perAxis(l, at(4), rank, 1),
-                           perAxis(l, at(6), 0, 0),
+  SmallVector<Input> in = {*sum, perAxis(l, at(1), 0, 0), perAxis(l, at(4), rank, 1), perAxis(l, at(6), 0, 0),
                            perAxis(l, at(7), 0, 0)};
   if (bias)
     in.push_back(perAxis(l, bias, rank, 1));

@@ -124,6 +124,8 @@ Value Lowering::contract(StringRef name, ArrayRef<Input> inputs, ArrayRef<Affine
                                              linalg::YieldOp::create(nb, l, toStorage(nb, l, out, outElem));
                                            });
   label(generic, name);
+  if (note)
+    generic->setAttr("kernel.declined", b.getArrayAttr({note}));
   return generic.getResult(0);
 }
 

@@ -358,12 +358,16 @@ LogicalResult Planner::convert(Operation &op) {
       .Case([&](func::ReturnOp o) { return convertReturn(o); })
       .Case([&](kernel::AbsentOp) { return success(); })
       .Case([&](kernel::PackedConstantOp o) {
-        placeConstant(o.getResult(), o.getValue());
+        if (!llvm::all_of(o->getUsers(), [](Operation *user) { return isa<kernel::PackOp>(user); }))
+          placeConstant(o.getResult(), o.getValue());
         return success();
       })
       .Case([&](kernel::PackOp o) -> LogicalResult {
         auto constant = o.getSource().getDefiningOp<arith::ConstantOp>();
-        auto value = constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
+        auto packed = o.getSource().getDefiningOp<kernel::PackedConstantOp>();
+        auto value = packed     ? packed.getValue()
+                     : constant ? dyn_cast<ElementsAttr>(constant.getValue())
+                                : ElementsAttr();
         if (!value)
           return o.emitOpError("packs a value that is not a constant");
         placeConstant(o.getResult(), value, o.getPacking());

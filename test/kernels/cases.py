@@ -45,15 +45,41 @@ class Graph:
         self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
         return name
 
-    def output(self, name):
-        out = f"y{len(self.outputs)}"
+    def output(self, name, kind=TensorProto.FLOAT, quantum=False):
+        out = f"{'q' if quantum else 'y'}{len(self.outputs)}"
         self.nodes.append(helper.make_node("Identity", [name], [out]))
-        self.outputs.append(helper.make_tensor_value_info(out, TensorProto.FLOAT, None))
+        self.outputs.append(helper.make_tensor_value_info(out, kind, None))
+
+    # ---- integers of 8 bits ----
+
+    def integers(self, dtype, shape, extremes=False):
+        """The whole range, or its ends only, which saturate what is not exact."""
+        shape = [self.sizes.get(d, d) for d in shape]
+        info = np.iinfo(dtype)
+        if extremes:
+            return self.rng.choice(np.array([info.min, info.max], dtype), shape)
+        return self.rng.integers(info.min, info.max + 1, shape).astype(dtype)
+
+    def integer_input(self, dtype, *shape, extremes=False):
+        name = f"x{len(self.inputs)}"
+        self.inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape))
+        self.feeds[name] = self.integers(dtype, shape, extremes)
+        return name
+
+    def value(self, array):
+        name = f"w{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(array, name))
+        return name
+
+    def scales(self, *shape):
+        return self.value(self.rng.uniform(0.001, 0.02, shape).astype(np.float32))
 
     def finish(self):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.initializers)
-        opset = helper.make_opsetid("", 18)
-        return helper.make_model(graph, opset_imports=[opset], ir_version=9), self.feeds
+        opsets = [helper.make_opsetid("", 18)]
+        if any(node.domain for node in self.nodes):
+            opsets.append(helper.make_opsetid("com.microsoft", 1))
+        return helper.make_model(graph, opset_imports=opsets, ir_version=9), self.feeds
 
 
 # ---- products ----
@@ -329,4 +355,133 @@ def cache(b, t, d, s):
         g.output(g.node("MatMul", scores, values))
         g.output(keys)
         g.output(values)
+        yield g.finish()
+
+
+# ---- integers ----
+
+U8, S8, I32 = TensorProto.UINT8, TensorProto.INT8, TensorProto.INT32
+
+
+@case(
+    (1, 100, 33, "u8"), (5, 7, 3, "s8"), (13, 31, 6, "u8"), (17, 65, 128, "s8"), (49, 100, 30, "u8"), (12, 33, 257, "s8"),
+    ("m", 40, 23, "u8"), ("m", 3, 5, "s8"),
+)  # fmt: skip
+def integer_product(m, n, k, kind):
+    """Exact products: signs, zero points at the ends of the range, values that saturate 16 bits, both factors of the run."""
+    dtype, a_type = (np.uint8, U8) if kind == "u8" else (np.int8, S8)
+    for size in [1, 8, 19] if m == "m" else [0]:
+        g = Graph(m=size)
+        for extremes in (False, True):
+            x = g.integer_input(dtype, m, k, extremes=extremes)
+            w = g.value(g.integers(np.int8, (k, n), extremes))
+            zero = g.value(np.array(np.iinfo(dtype).max, dtype))
+            g.output(g.node("MatMulInteger", x, w), I32)
+            g.output(g.node("MatMulInteger", x, w, zero), I32)
+        unsigned = g.value(g.integers(np.uint8, (k, n)))
+        g.output(g.node("MatMulInteger", x, unsigned, zero, g.value(g.integers(np.uint8, (n,)))), I32)
+        g.output(g.node("MatMulInteger", x, unsigned, zero, g.value(np.array(128, np.uint8))), I32)
+        g.output(g.node("MatMulInteger", x, unsigned), I32)
+        for other in (np.int8, np.uint8):
+            y = g.integer_input(other, k, n, extremes=True)
+            g.output(g.node("MatMulInteger", x, y, zero, g.value(np.array(7, other))), I32)
+        t = g.node("Transpose", g.integer_input(np.int8, n, k), perm=[1, 0])
+        g.output(g.node("MatMulInteger", x, t, zero), I32)
+        y = g.node(
+            "QLinearMatMul", x, g.scales(), zero, w, g.scales(n), g.value(np.zeros(n, np.int8)), g.scales(), zero
+        )
+        g.output(y, a_type)
+        yield g.finish()
+
+
+def dequantized(g, x, scale, zero, **attributes):
+    return g.node("DequantizeLinear", x, scale, zero, **attributes)
+
+
+@case((7, 33, 40, "u8"), (18, 64, 65, "s8"), ("m", 24, 96, "u8"))
+def quantized_product(m, n, k, kind):
+    """Products of dequantized factors, which become products of integers; weights alone."""
+    dtype, a_type = (np.uint8, U8) if kind == "u8" else (np.int8, S8)
+    for size in [1, 21] if m == "m" else [0]:
+        g = Graph(m=size)
+        xs, xz = g.value(np.float32(0.01)), g.value(np.array(3, dtype))
+        x = dequantized(g, g.integer_input(dtype, m, k), xs, xz)
+        scales, zeros = g.scales(n), g.value(np.zeros(n, np.int8))
+        w = dequantized(g, g.value(g.integers(np.int8, (k, n))), scales, zeros, axis=1)
+        y = g.node("MatMul", x, w)
+        g.output(y)
+        ys, low = g.value(np.float32(0.05)), g.value(np.array(np.iinfo(dtype).min, dtype))
+        g.output(g.node("QuantizeLinear", g.node("Relu", y), ys, low), a_type, quantum=True)
+        w = dequantized(g, g.value(g.integers(np.int8, (n, k))), scales, zeros, axis=0)
+        z = g.node("Gemm", x, w, g.constant(n), transB=1)
+        g.output(g.node("QuantizeLinear", g.node("Relu", z), ys, xz), a_type, quantum=True)
+        g.output(g.node("Tanh", g.node("Gemm", g.input(m, k), w, g.constant(n), transB=1)))
+        yield g.finish()
+
+
+@case(
+    (1, 8, 16, 9, 7, 3, 1, 1, 1, 1, "u8"), (2, 3, 20, 15, 16, 5, 2, 2, 1, 1, "s8"), (1, 32, 33, 14, 14, 1, 1, 0, 1, 1, "u8"),
+    (1, 33, 33, 12, 13, 3, 1, 1, 1, 33, "s8"), (2, 12, 18, 10, 10, 3, 1, 2, 2, 3, "u8"), (1, 5, 7, 9, 8, 3, 2, 0, 1, 1, "s8"),
+    ("n", 16, 17, "h", "w", 3, 1, 1, 1, 1, "u8"),
+)  # fmt: skip
+def integer_conv(n, c, f, h, w, kernel, stride, pad, dilation, group, kind):
+    """Exact sums, padding that stands for the zero point, and the quantized form with residual sum and pooling."""
+    dtype, a_type = (np.uint8, U8) if kind == "u8" else (np.int8, S8)
+    for run in ([dict(n=1, h=11, w=12), dict(n=2, h=6, w=17)] if n == "n" else [{}]):
+        g = Graph(**run)
+        window = dict(kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4, dilations=[dilation] * 2)
+        q = g.integer_input(dtype, n, c, h, w)
+        xs, xz = g.value(np.float32(0.01)), g.value(np.array(np.iinfo(dtype).max - 2, dtype))
+        ws, wz = g.scales(f), g.value(np.zeros(f, np.int8))
+        weights = g.value(g.integers(np.int8, (f, c // group, kernel, kernel), extremes=True))
+        # ONNX Runtime's ConvInteger takes unsigned inputs only; the standard takes both.
+        g.output(g.node("ConvInteger", q, weights, xz, group=group, **window), I32)
+        ys, bias = g.value(np.float32(0.2)), g.value(g.rng.integers(-900, 900, f).astype(np.int32))
+        y = g.node("QLinearConv", q, xs, xz, weights, ws, wz, ys, xz, bias, group=group, **window)
+        g.output(y, a_type)
+        x, wf = dequantized(g, q, xs, xz), dequantized(g, weights, ws, wz, axis=0)
+        low = g.value(np.array(np.iinfo(dtype).min, dtype))
+        z = g.node("QuantizeLinear", g.node("Relu", g.node("Conv", x, wf, g.constant(f), group=group, **window)), ys, low)
+        g.output(z, a_type, quantum=True)
+        yield g.finish()
+
+
+@case((1, 16, 24, 10, 11), (2, 9, 5, 7, 8))
+def quantized_block(n, c, f, h, w):
+    """Two branches that are added, pooled and concatenated, as quantizers leave them."""
+    g = Graph()
+    scale, zero = g.value(np.float32(0.05)), g.value(np.array(120, np.uint8))
+
+    def both(x):
+        return dequantized(g, g.node("QuantizeLinear", x, scale, zero), scale, zero)
+
+    def conv(x, filters, channels, size):
+        weights = g.value(g.integers(np.int8, (filters, channels, size, size)))
+        zeros = g.value(np.zeros(filters, np.int8))
+        return g.node("Conv", x, dequantized(g, weights, g.scales(filters), zeros, axis=0), pads=[size // 2] * 4)
+
+    x = both(g.node("Mul", g.input(n, c, h, w), g.value(np.float32(0.3))))
+    left, right = both(conv(x, f, c, 3)), both(conv(x, f, c, 1))
+    y = both(g.node("Relu", g.node("Add", left, right)))
+    y = both(g.node("MaxPool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))
+    y = both(g.node("Concat", y, y, axis=1))
+    y = both(g.node("GlobalAveragePool", y))
+    g.output(g.node("QuantizeLinear", g.node("Flatten", y), scale, zero), U8, quantum=True)
+    yield g.finish()
+
+
+@case((1, 40, 64, 32, 4), (7, 33, 96, 32, 4), (13, 24, 128, 16, 8), (3, 20, 72, 32, 4), ("m", 48, 80, 16, 2))
+def block_weights(m, n, k, block, bits):
+    """Weights in blocks with scales, and zero points that are given or in the middle; the last block may not be full."""
+    blocks = -(-k // block)
+    for size in [1, 14] if m == "m" else [0]:
+        g = Graph(m=size)
+        x = g.input(m, k)
+        sizes = dict(K=k, N=n, bits=bits, block_size=block, domain="com.microsoft")
+        for zeros in (False, True):
+            w = g.value(g.rng.integers(0, 256, (n, blocks, block * bits // 8)).astype(np.uint8))
+            operands = [x, w, g.scales(n * blocks)]
+            if zeros:
+                operands.append(g.value(g.rng.integers(0, 256, (n * -(-blocks * bits // 8),)).astype(np.uint8)))
+            g.output(g.node("Tanh", g.node("MatMulNBits", *operands, **sizes)))
         yield g.finish()

@@ -1,4 +1,6 @@
 // RUN: optc-opt %s -optc-configure="vector-bits=256 vector-registers=16" -optc-plan -optc-lower-kernels=opt-level=3 -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: optc-opt %s -optc-configure="vector-bits=512 vector-registers=32 dot-depth=4" -optc-plan -optc-lower-kernels=opt-level=3 -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=QUADS
+// RUN: optc-opt %s -optc-configure="vector-bits=256 vector-registers=16 dot-depth=2" -optc-plan -optc-lower-kernels=opt-level=3 -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=PAIRS
 // RUN: optc-opt %s -optc-configure="vector-bits=256 vector-registers=16" -optc-plan -optc-lower-kernels=opt-level=2 -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=O2
 
 #a = affine_map<(m, n, k) -> (m, k)>
@@ -74,4 +76,45 @@ func.func @main(%x: tensor<?x64xf32>, %y: tensor<32x64xf32>) -> tensor<?x32xf32>
     kernel.yield %p : tensor<?x32xf32>
   }
   return %0 : tensor<?x32xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Signed rows: their sign bits are flipped, and what that adds to the sums is subtracted. The last group, of 2 of 4 steps,
+// ends with the row.
+// QUADS-LABEL: func.func private @k0_bytes
+// QUADS: vector.load {{.*}} : memref<1260xi8>, vector<4xi8>
+// QUADS: arith.xori {{.*}} : vector<64xi8>
+// QUADS: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// QUADS: arith.subi {{.*}} : vector<16xi32>
+// PAIRS-LABEL: func.func private @k0_bytes
+// PAIRS: arith.shrsi {{.*}} : vector<16xi16>
+// PAIRS: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+// PAIRS: arith.addi {{.*}} : vector<8xi32>
+// PAIRS-NOT: arith.subi {{.*}} : vector<8xi32>
+// CHECK-LABEL: func.func private @k0_bytes
+// CHECK: arith.muli {{.*}} : vector<8xi32>
+// CHECK-NOT: call_intrinsic
+func.func @main(%x: tensor<18x70xi8>) -> tensor<18x20xi32> {
+  %w = arith.constant dense<1> : tensor<70x20xi8>
+  %z = arith.constant 0 : i32
+  %0 = kernel.dispatch "bytes" [] -> tensor<18x20xi32> {
+  ^bb0(%d: tensor<18x20xi32>):
+    %f = linalg.fill ins(%z : i32) outs(%d : tensor<18x20xi32>) -> tensor<18x20xi32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<18x70xi8>, tensor<70x20xi8>) outs(%f : tensor<18x20xi32>) {
+    ^bb0(%u: i8, %v: i8, %acc: i32):
+      %eu = arith.extsi %u : i8 to i32
+      %ev = arith.extsi %v : i8 to i32
+      %m = arith.muli %eu, %ev : i32
+      %s = arith.addi %acc, %m : i32
+      linalg.yield %s : i32
+    } -> tensor<18x20xi32>
+    kernel.yield %p : tensor<18x20xi32>
+  }
+  return %0 : tensor<18x20xi32>
 }

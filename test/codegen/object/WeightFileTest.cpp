@@ -55,6 +55,44 @@ TEST(WeightFile, PlacesBlobsAtTheirOffsets) {
   EXPECT_EQ(w.flags, uint64_t(ELF::SHF_ALLOC | ELF::SHF_X86_64_LARGE));
 }
 
+TEST(WeightFile, PacksGroupsOfSteps) {
+  // Two runs of three steps, three columns: groups of two, of which the second ends with the run.
+  WeightBlob blob{0, bytes("abcdefghijklmnopqr")};
+  WeightBlob::Panels panels;
+  panels.n = {{3, 1}};
+  panels.k = {{2, 9}, {3, 3}};
+  panels.lanes = 2;
+  panels.elementBytes = 1;
+  panels.depth = 2;
+  panels.run = 1;
+  blob.panels = panels;
+  EXPECT_EQ(blob.size(), 32u);
+  Written w("x86-64-v2", {blob});
+  ASSERT_EQ(w.error, "");
+  EXPECT_EQ(w.data, std::string("adbe\0g\0hjmkn\0p\0qcf\0\0\0i\0\0lo\0\0\0r\0\0", 32));
+  // A run shorter than a group has zeros behind it.
+  panels.depth = 4;
+  blob.panels = panels;
+  Written other("x86-64-v2", {blob});
+  ASSERT_EQ(other.error, "");
+  EXPECT_EQ(other.data, std::string("adg\0beh\0jmp\0knq\0cfi\0\0\0\0\0lor\0\0\0\0\0", 32));
+}
+
+TEST(WeightFile, PacksValuesSmallerThanBytes) {
+  WeightBlob blob{0, bytes("\x21\xF3")}; // 1, 2, 3, -1
+  blob.recipe = WeightBlob::UnpackNibblesSigned;
+  blob.count = 4;
+  WeightBlob::Panels panels;
+  panels.n = {{2, 1}};
+  panels.k = {{2, 2}};
+  panels.lanes = 3;
+  panels.elementBytes = 1;
+  blob.panels = panels;
+  Written w("x86-64-v2", {blob});
+  ASSERT_EQ(w.error, "");
+  EXPECT_EQ(w.data, std::string("\1\2\0\3\xFF\0", 6));
+}
+
 TEST(WeightFile, DefinesOneHiddenSymbol) {
   Written w("x86-64-v2", {{0, bytes("abcd")}});
   ASSERT_EQ(w.error, "");

@@ -149,7 +149,7 @@ func.func @padded_type(%x: tensor<2x3xf32>, %i: index, %z: f32) {
 // -----
 
 func.func @blocks(%x: tensor<2x3xf32>) {
-  // expected-error @below {{needs 4 blocks for the family 'gemm', but has 1}}
+  // expected-error @below {{needs 5 blocks for the family 'gemm', but has 1}}
   %0 = kernel.dispatch "x" [] strategy <family = "gemm", groups = [1], tiles = [1], blocks = [6], scratch = 0, reason = ""> -> tensor<2x3xf32> {
   ^bb0(%d: tensor<2x3xf32>):
     kernel.yield %d : tensor<2x3xf32>

@@ -89,3 +89,27 @@ func.func @rows(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, t
   } -> tensor<4x8xf32>
   return %2, %1 : tensor<4x8xf32>, tensor<4xf32>
 }
+
+// A value that is rounded to bytes is not computed in its reader.
+// CHECK-LABEL: func.func @rounded
+// CHECK: arith.fptosi
+// CHECK: linalg.yield
+// CHECK: linalg.generic
+// CHECK: arith.sitofp
+func.func @rounded(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xi8>
+  %f = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xi8>) {
+  ^bb0(%u: f32, %o: i8):
+    %r = arith.fptosi %u : f32 to i8
+    linalg.yield %r : i8
+  } -> tensor<8xi8>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%0 : tensor<8xi8>) outs(%f : tensor<8xf32>) {
+  ^bb0(%u: i8, %o: f32):
+    %r = arith.sitofp %u : i8 to f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
