@@ -61,8 +61,9 @@ struct QuantizedWeights {
   std::vector<int8_t> values;
   std::vector<float> scales;
 };
-/// Rounds to the nearest of 255 levels around zero for 8 bits, of 16 for 4. Block 0: one scale per index of `depth`; otherwise one per
-/// `block` neighbours along it, [outer, ceil(depth / block), inner], each chosen for the least squared error.
+/// Rounds to the nearest of 255 levels around zero for 8 bits, of 16 for 4. Block 0: one scale per index of `depth`;
+/// otherwise one per `block` neighbours along it, [outer, ceil(depth / block), inner], each chosen for the least
+/// squared error.
 QuantizedWeights quantizeWeights(llvm::ArrayRef<float> weights, WeightShape shape, int64_t block, int bits);
 
 /// Pairs of 4-bit values in bytes, the first in the low half.
