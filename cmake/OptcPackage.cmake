@@ -6,7 +6,8 @@ foreach(d compiler codegen dialects passes)
 endforeach()
 # The importer's own headers need the ONNX sources, which are not part of the interface.
 list(FILTER OPTC_HEADERS EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/compiler/import/")
-list(APPEND OPTC_HEADERS ${CMAKE_SOURCE_DIR}/compiler/import/Import.h ${CMAKE_SOURCE_DIR}/dialects/onnx/OpTable.inc)
+list(APPEND OPTC_HEADERS ${CMAKE_SOURCE_DIR}/compiler/import/Import.h ${CMAKE_SOURCE_DIR}/dialects/onnx/OpTable.inc
+  ${CMAKE_SOURCE_DIR}/runtime/files/Value.h)
 
 # compiler/BuildId.h: what plugins are held against.
 set(_build_id ${OPTC_GENERATED_DIR}/compiler/BuildId.h)
