@@ -32,9 +32,9 @@ void Compression::record(json::Object decision) {
 static func::FuncOp mainOf(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
 
 /// Runs `module`, whose results are float32 tensors, on the first samples.
-static Error runOn(ModuleOp module, const Target &target, const SampleSet &samples, size_t most,
+static Error runOn(ModuleOp module, const Compression &state, const SampleSet &samples, size_t most,
                    llvm::function_ref<void(ArrayRef<optc_value>)> take) {
-  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(module, target, /*optLevel=*/3);
+  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(module, *state.target, /*optLevel=*/3, state.plugins);
   if (!host)
     return host.takeError();
   for (size_t i = 0, e = std::min(most, samples.size()); i < e; ++i) {
@@ -162,7 +162,7 @@ Error Compressor::calibrate() {
   std::vector<compress::RangeCollector> seen(values.size(), compress::RangeCollector(options.method));
   if (!values.empty()) {
     setResults(mainOf(*watched), values);
-    if (Error error = runOn(*watched, *state.target, *calibration, calibration->size(), [&](auto outputs) {
+    if (Error error = runOn(*watched, state, *calibration, calibration->size(), [&](auto outputs) {
           for (auto [collector, output] : llvm::zip(seen, outputs))
             collector.add(watchedFloats(output));
         }))
@@ -306,7 +306,7 @@ void Compressor::takePruning() {
 
 Expected<double> Compressor::qualityOf(ModuleOp candidate, const Quality &quality) const {
   OwningOpRef<ModuleOp> copy = candidate.clone();
-  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(*copy, *state.target, state.optLevel);
+  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(*copy, *state.target, state.optLevel, state.plugins);
   return host ? quality.measure(**host) : host.takeError();
 }
 
@@ -325,7 +325,7 @@ Expected<std::vector<LayerError>> Compressor::rank(const SampleSet &golden) cons
     return std::vector<LayerError>();
   setResults(main, values);
   if (Error error =
-          runOn(*watched, *state.target, calibration ? *calibration : golden, kSamples, [&](ArrayRef<optc_value> all) {
+          runOn(*watched, state, calibration ? *calibration : golden, kSamples, [&](ArrayRef<optc_value> all) {
             for (auto [i, sums] : llvm::enumerate(power))
               for (auto [x, y] : llvm::zip(watchedFloats(all[2 * i]), watchedFloats(all[2 * i + 1]))) {
                 sums.first += double(x) * x;
@@ -393,7 +393,7 @@ Error Compressor::guard() {
   llvm::append_range(state.files, golden->files());
   Quality quality(*golden, *options.metric);
   OwningOpRef<ModuleOp> copy = original.get().clone();
-  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(*copy, *state.target, state.optLevel);
+  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(*copy, *state.target, state.optLevel, state.plugins);
   if (!host)
     return host.takeError();
   Expected<double> best = quality.baseline(**host);

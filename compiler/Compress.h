@@ -17,6 +17,8 @@
 
 namespace optc {
 
+class PluginSet;
+
 enum class Precision { F32, F16, BF16, Int8, Int4 };
 enum class Metric { Top1, Cosine };
 
@@ -51,6 +53,7 @@ struct Compression {
   CompressionOptions options;
   const Target *target = nullptr;
   int optLevel = 2;
+  const PluginSet *plugins = nullptr;
 
   std::vector<std::string> notes;                          ///< sentences for the user
   std::vector<std::string> files;                          ///< that were read

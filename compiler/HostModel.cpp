@@ -4,6 +4,7 @@
 #include "optc/codegen/object/Artifact.h"
 #include "optc/compiler/Phases.h"
 #include "optc/compiler/PlanModule.h"
+#include "optc/compiler/Plugins.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Signals.h"
@@ -30,7 +31,8 @@ static Error runtimeError(const optc_error &error) {
                    error.message);
 }
 
-Expected<std::unique_ptr<HostModel>> HostModel::compile(ModuleOp module, const Target &wanted, int optLevel) {
+Expected<std::unique_ptr<HostModel>> HostModel::compile(ModuleOp module, const Target &wanted, int optLevel,
+                                                        const PluginSet *plugins) {
   Expected<Target> target = runnableTarget(wanted);
   if (!target)
     return target.takeError();
@@ -50,6 +52,12 @@ Expected<std::unique_ptr<HostModel>> HostModel::compile(ModuleOp module, const T
   ArtifactOptions artifact;
   artifact.output = std::string(path);
   artifact.optLevel = optLevel;
+  if (plugins) {
+    Expected<std::vector<std::string>> kernels = plugins->kernelFiles(module, *target);
+    if (!kernels)
+      return kernels.takeError();
+    artifact.libraries = std::move(*kernels);
+  }
   ArtifactStats stats;
   Error error = emitArtifact(module, *target, plan->signature, plan->weights, artifact, stats);
   std::unique_ptr<HostModel> host(new HostModel);

@@ -13,11 +13,15 @@
 
 namespace optc {
 
+class PluginSet;
+
 class HostModel {
 public:
   /// Compiles a module of the onnx dialect as `graph` or `compress` leave it. The module is used up. `target` is what
   /// the compilation is for: where this machine can run that, it does, so that equal inputs give equal values.
-  static llvm::Expected<std::unique_ptr<HostModel>> compile(mlir::ModuleOp module, const Target &target, int optLevel);
+  /// `plugins` have the kernels of their operators.
+  static llvm::Expected<std::unique_ptr<HostModel>> compile(mlir::ModuleOp module, const Target &target, int optLevel,
+                                                            const PluginSet *plugins = nullptr);
   ~HostModel();
 
   /// Runs once. Outputs belong to the model and are valid until its next run.
