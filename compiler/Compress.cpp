@@ -339,7 +339,9 @@ Expected<std::vector<LayerError>> Compressor::rank(const SampleSet &golden) cons
     double decibels = sums.second > 0 ? 10 * std::log10(sums.first / sums.second) : kBest;
     ranking.push_back({pair.layer, std::isnan(decibels) ? -kBest : std::clamp(decibels, -kBest, kBest)});
   }
-  llvm::stable_sort(ranking, [](const LayerError &a, const LayerError &b) { return a.decibels < b.decibels; });
+  llvm::sort(ranking, [](const LayerError &a, const LayerError &b) {
+    return std::pair(a.decibels, a.layer) < std::pair(b.decibels, b.layer);
+  });
   return ranking;
 }
 

@@ -154,7 +154,11 @@ Error Compilation::runPhase(const Phase &phase) {
   DiagnosticScope scope(&context, diagnostics);
   PassManager pm(&context, ModuleOp::getOperationName());
   pm.enableVerifier(options.verifyEachPhase);
-  compression = Compression{options.compression, &*report.target, options.optLevel, options.plugins.get()};
+  compression = Compression();
+  compression.options = options.compression;
+  compression.target = &*report.target;
+  compression.optLevel = options.optLevel;
+  compression.plugins = options.plugins.get();
   phase.addPasses(pm, pipelineOptions());
   size_t before = diagnostics.problems().size();
   bool good = succeeded(pm.run(*module));
