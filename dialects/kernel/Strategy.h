@@ -8,6 +8,10 @@ namespace optc::kernel {
 /// Families of emitters, by the names that strategies carry.
 inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
                                      kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns";
+/// Those of devices. Their first block size is the number of threads of a block.
+inline constexpr llvm::StringLiteral kFamilyCudaLoops = "cuda-loops", kFamilyCudaElementwise = "cuda-elementwise",
+                                     kFamilyCudaRows = "cuda-rows", kFamilyCudaSimtGemm = "cuda-simt-gemm";
+inline bool isDeviceFamily(llvm::StringRef family) { return family.starts_with("cuda-"); }
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
@@ -49,6 +53,19 @@ struct WindowBlocks {
 struct PackBlocks {
   int64_t lanes;
   static PackBlocks get(StrategyAttr strategy) { return {strategy.getBlocks()[0]}; }
+};
+
+/// Sizes of the device families' inner code, `blocks` of their strategies. All begin with the threads of a block, a
+/// multiple of a warp. `get` fails on numbers that the family does not write.
+struct CudaLoopBlocks {
+  enum Form : int64_t {
+    Elements, ///< a thread per element of a result
+    Sequence  ///< one thread
+  };
+  int64_t threads;
+  Form form;
+  static mlir::FailureOr<CudaLoopBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, form}; }
 };
 
 } // namespace optc::kernel
