@@ -168,7 +168,6 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
     Option<"multiprocessors", "multiprocessors", "int64_t", "132", "of the device">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "shared memory that a block of the device can have">
   ];
-  let statistics = [Statistic<"hostFallbacks", "num-host-fallbacks", "dispatches that the device leaves to the CPU">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
 

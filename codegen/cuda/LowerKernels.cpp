@@ -99,6 +99,11 @@ static LogicalResult lowerKernel(func::FuncOp func, gpu::GPUModuleOp device, con
   return failure(failed(family->emit(body, options)) || body.broken);
 }
 
+static int64_t deviceIndex(func::FuncOp func) {
+  auto index = func->getAttrOfType<IntegerAttr>("kernel.device_index");
+  return index ? index.getInt() : 0;
+}
+
 namespace {
 struct LowerDeviceKernels : public optc::impl::LowerDeviceKernelsBase<LowerDeviceKernels> {
   using LowerDeviceKernelsBase::LowerDeviceKernelsBase;
@@ -110,10 +115,12 @@ struct LowerDeviceKernels : public optc::impl::LowerDeviceKernelsBase<LowerDevic
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>())
       if (auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
           strategy && func->hasAttrOfType<IntegerAttr>("kernel.entry") &&
-          kernel::isDeviceFamily(strategy.getFamily().getValue()))
+          kernel::spaceOf(strategy) == kernel::MemorySpace::Device)
         kernels.push_back(func);
     if (kernels.empty())
       return;
+    // In the order in which launches count them.
+    llvm::stable_sort(kernels, [](func::FuncOp x, func::FuncOp y) { return deviceIndex(x) < deviceIndex(y); });
     OpBuilder b(getOperation().getBody(), getOperation().getBody()->end());
     auto device = gpu::GPUModuleOp::create(b, getOperation().getLoc(), cuda::kDeviceModule);
     for (func::FuncOp func : kernels)

@@ -136,11 +136,8 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
     // The report tells why the families before did not take it, and why it does not run on the device.
     if (!declined.empty())
       strategy = withNote(strategy, "; " + declined);
-    if (!host.empty()) {
-      ++hostFallbacks;
-      dispatch.emitRemark("runs on the host: ") << host;
-      strategy = withNote(strategy, "; on the host: " + host);
-    }
+    if (!host.empty())
+      strategy = withNote(strategy, "; " + host);
     return strategy;
   }
 };
