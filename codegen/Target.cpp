@@ -263,10 +263,10 @@ Expected<std::unique_ptr<TargetMachine>> optc::createDeviceMachine(const DeviceT
   // IEEE semantics as on the CPU; products are contracted only where the IR says so.
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Standard;
-  std::unique_ptr<TargetMachine> machine(
-      (*llvmTarget)
-          ->createTargetMachine(triple, device.chip, device.features, options, Reloc::PIC_, std::nullopt,
-                                CodeGenOptLevel::Aggressive));
+  std::unique_ptr<TargetMachine> machine((*llvmTarget)
+                                             ->createTargetMachine(triple, device.chip, device.features, options,
+                                                                   Reloc::PIC_, std::nullopt,
+                                                                   CodeGenOptLevel::Aggressive));
   if (!machine)
     return environmentError("LLVM has no code generator for " + triple.str());
   return machine;

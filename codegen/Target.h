@@ -48,8 +48,8 @@ struct Target {
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
 };
 
-/// `native`, an x86-64 level, a CPU name that LLVM knows, `aarch64`, or a device (whose host is `native`). Anything else
-/// is a usage error that lists these.
+/// `native`, an x86-64 level, a CPU name that LLVM knows, `aarch64`, or a device (whose host is `native`). Anything
+/// else is a usage error that lists these.
 llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 /// All names that resolveTarget takes.
 std::vector<std::string> targetNames();

@@ -51,8 +51,7 @@ void optc::registerDialects(DialectRegistry &registry) {
       .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
               complex::ComplexDialect, func::FuncDialect, gpu::GPUDialect, index::IndexDialect, kernel::KernelDialect,
               linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
-              onnx::OnnxDialect,
-              scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+              onnx::OnnxDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
 
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);

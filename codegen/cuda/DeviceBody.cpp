@@ -34,14 +34,14 @@ Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
   auto space = LLVM::LLVMPointerType::get(b.getContext(), 3);
   if (!module.lookupSymbol(kSharedSymbol)) {
     b.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
-                           LLVM::Linkage::External, kSharedSymbol, Attribute(), kSharedAlignment, /*addrSpace=*/3);
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false, LLVM::Linkage::External,
+                           kSharedSymbol, Attribute(), kSharedAlignment, /*addrSpace=*/3);
   }
   b.setInsertionPointToStart(&func.getBody().front());
   sharedBytes = llvm::alignTo(sharedBytes, alignment);
   Value base = LLVM::AddressOfOp::create(b, space, kSharedSymbol);
-  Value place = LLVM::GEPOp::create(b, space, b.getI8Type(), base,
-                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedBytes)});
+  Value place =
+      LLVM::GEPOp::create(b, space, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedBytes)});
   sharedBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   auto type = MemRefType::get({count}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
   return kernel::BindOp::create(b, type, place, ValueRange());

@@ -35,8 +35,8 @@ struct BindLowering : public ConvertOpToLLVMPattern<kernel::BindOp> {
     Value total;
     getMemRefDescriptorSizes(op.getLoc(), type, adaptor.getDims(), rewriter, sizes, strides, total,
                              /*sizeInBytes=*/false);
-    rewriter.replaceOp(op, createMemRefDescriptor(op.getLoc(), type, adaptor.getPtr(), adaptor.getPtr(), sizes, strides,
-                                                  rewriter));
+    rewriter.replaceOp(
+        op, createMemRefDescriptor(op.getLoc(), type, adaptor.getPtr(), adaptor.getPtr(), sizes, strides, rewriter));
     return success();
   }
 };

@@ -37,8 +37,8 @@ Value ElementEmitter::emptyElement(Type type) {
 /// A value that was computed at the same position, where it dominates.
 Value *ElementEmitter::find(Value tensor, const Point &point) {
   for (Known &entry : known[tensor]) {
-    bool same = entry.flat && point.flat ? entry.flat == point.flat
-                                         : !point.indices.empty() && entry.indices == point.indices;
+    bool same =
+        entry.flat && point.flat ? entry.flat == point.flat : !point.indices.empty() && entry.indices == point.indices;
     Operation *def = entry.value.getDefiningOp();
     Block *block = def ? def->getBlock() : entry.value.getParentBlock();
     for (Block *here = b.getInsertionBlock(); same && here; here = here->getParentOp()->getBlock())
@@ -68,8 +68,8 @@ Value ElementEmitter::at(Value tensor, Point point) {
   } else {
     // A tensor without contents; or, in a hand-written module, one without a buffer.
     if (!isa_and_present<tensor::EmptyOp>(def)) {
-      body.func.emitError("kernel '") << body.func.getName() << "' reads a tensor that has no buffer: "
-                                      << tensor.getType();
+      body.func.emitError("kernel '") << body.func.getName()
+                                      << "' reads a tensor that has no buffer: " << tensor.getType();
       body.broken = true;
     }
     return emptyElement(cast<RankedTensorType>(tensor.getType()).getElementType());

@@ -27,9 +27,8 @@ static LogicalResult emitElements(cuda::DeviceBody &body) {
   body.func.walk([&](bufferization::MaterializeInDestinationOp op) { results.push_back(op.getSource()); });
   for (Value result : results) {
     Value buffer = body.destination(result), count = body.product(body.dims(result));
-    body.forElements(count, 1, [&](Value flat) {
-      memref::StoreOp::create(body.b, elements.at(result, {{}, flat}), buffer, flat);
-    });
+    body.forElements(
+        count, 1, [&](Value flat) { memref::StoreOp::create(body.b, elements.at(result, {{}, flat}), buffer, flat); });
   }
   body.finish();
   return success();

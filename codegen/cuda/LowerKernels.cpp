@@ -68,9 +68,7 @@ static void adoptConvention(func::FuncOp func, unsigned numBuffers) {
 static LogicalResult lowerKernel(func::FuncOp func, gpu::GPUModuleOp device, const cuda::EmitOptions &options) {
   auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
   StringRef name = strategy.getFamily().getValue();
-  auto refuse = [&](const Twine &why) {
-    return func.emitError("kernel '") << func.getName() << "' " << why;
-  };
+  auto refuse = [&](const Twine &why) { return func.emitError("kernel '") << func.getName() << "' " << why; };
   const Family *family = llvm::find_if(kFamilies, [&](const Family &f) { return f.name == name; });
   if (family == std::end(kFamilies))
     return refuse("has the family '" + name + "', which has no emitter");
