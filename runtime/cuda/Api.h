@@ -96,6 +96,7 @@ enum {
   X(cuFuncSetAttribute, (CUfunction function, int attribute, int value))                                               \
   X(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                                              \
   X(cuMemFree_v2, (CUdeviceptr address))                                                                               \
+  X(cuMemGetInfo_v2, (size_t *unused, size_t *total))                                                                  \
   X(cuMemAllocHost_v2, (void **address, size_t bytes))                                                                 \
   X(cuMemFreeHost, (void *address))                                                                                    \
   X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                           \

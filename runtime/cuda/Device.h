@@ -140,6 +140,9 @@ inline void check(optc_host *h, CUresult result, const char *what, const char *n
     failCuda(h, result, what, name);
 }
 
+/// Ends the run: there is no device memory for `bytes` more.
+[[noreturn]] void failMemory(optc_host *h, int64_t bytes);
+
 /// Appends a record with `payload` bytes behind it, which are zero.
 Record &addRecord(optc_host *h, Record::Kind kind, size_t payload);
 inline char *payloadOf(Record &record) { return reinterpret_cast<char *>(&record + 1); }

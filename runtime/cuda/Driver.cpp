@@ -42,3 +42,12 @@ void optc::cuda::failCuda(optc_host *h, CUresult result, const char *what, const
   rt::fail(h, result == CUDA_ERROR_OUT_OF_MEMORY ? OPTC_OUT_OF_MEMORY : OPTC_RUN_FAILED, "%s%s failed: %s", what, name,
            errorText(h->device->model->api, result).text);
 }
+
+void optc::cuda::failMemory(optc_host *h, int64_t bytes) {
+  if (bytes < 0)
+    rt::fail(h, OPTC_OUT_OF_MEMORY, "a size is negative or too large (%lld bytes)", (long long)bytes);
+  size_t unused = 0, total = 0;
+  h->device->model->api.cuMemGetInfo_v2(&unused, &total);
+  rt::fail(h, OPTC_OUT_OF_MEMORY, "out of device memory: %lld bytes; %zu of %zu are free", (long long)bytes, unused,
+           total);
+}

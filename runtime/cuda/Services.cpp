@@ -24,7 +24,12 @@ CUdeviceptr optc::cuda::reserve(optc_host *h, DeviceBuffer &buffer, size_t bytes
     check(h, api.cuMemFree_v2(old), "cuMemFree");
   }
   size_t size = bytes ? bytes : kAlign;
-  check(h, api.cuMemAlloc_v2(&buffer.address, size), "cuMemAlloc");
+  if (CUresult r = api.cuMemAlloc_v2(&buffer.address, size)) {
+    buffer.address = 0;
+    if (r == CUDA_ERROR_OUT_OF_MEMORY)
+      failMemory(h, int64_t(size));
+    failCuda(h, r, "cuMemAlloc");
+  }
   buffer.size = size;
   return buffer.address;
 }
@@ -151,9 +156,7 @@ void *optc_dev_weights(optc_host *h) { return hostForm(h->device->model->weights
 void *optc_dev_alloc(optc_host *h, int64_t bytes) {
   void *p = h->device->stack.alloc(bytes);
   if (!p)
-    fail(h, OPTC_OUT_OF_MEMORY,
-         bytes < 0 ? "a size is negative or too large (%lld bytes)" : "out of device memory: %lld bytes",
-         (long long)bytes);
+    failMemory(h, bytes);
   return p;
 }
 
@@ -164,7 +167,7 @@ void optc_dev_solve_arena(optc_host *h, int32_t n, const int64_t *bytes, const i
   const Placement *p = findPlacement(h->placements, n, bytes, lifetimes);
   auto *base = static_cast<char *>(p ? h->device->stack.allocLines(p->total) : nullptr);
   if (!base)
-    fail(h, OPTC_OUT_OF_MEMORY, "out of device memory: %lld bytes", (long long)(p ? p->total : INT64_MAX));
+    failMemory(h, p ? p->total : INT64_MAX);
   for (int32_t i = 0; i < n; ++i)
     buffers[i] = base + p->offsets[i];
 }
