@@ -103,6 +103,10 @@ json::Object Report::toJson(const Options &options) const {
     root["inputs"] = valuesJson(signature->inputs, signature->symbols);
     root["outputs"] = valuesJson(signature->outputs, signature->symbols);
     root["arena_bytes"] = signature->arenaBytes;
+    json::Array fallbacks;
+    for (const std::string &text : signature->hostFallbacks)
+      fallbacks.push_back(utf8(text));
+    root["host_fallbacks"] = std::move(fallbacks);
     if (signature->runTimeSized) {
       root["peak_bytes"] = "depends on run-time sizes";
       root["run_time_sized"] = utf8(*signature->runTimeSized);

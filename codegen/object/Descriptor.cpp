@@ -13,7 +13,7 @@
 using namespace llvm;
 using namespace optc;
 
-static_assert(OPTC_DISPATCH_ABI == 2 && sizeof(optc_model_desc) == 88 && sizeof(optc_io_desc) == 40,
+static_assert(OPTC_DISPATCH_ABI == 3 && sizeof(optc_model_desc) == 96 && sizeof(optc_io_desc) == 40,
               "the constants below spell these structs field by field");
 
 namespace {
@@ -116,6 +116,7 @@ Error optc::addDescriptor(Module &module, const optc::Target &target, const Mode
       w.i64(signature.arenaBytes),
       w.i64(target.cpuFeatures),
       entry,
+      w.null(), // device
   });
   bool shared = linkage == Linkage::Shared;
   auto *global = new GlobalVariable(module, desc->getType(), /*isConstant=*/true, GlobalValue::ExternalLinkage, desc,

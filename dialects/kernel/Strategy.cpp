@@ -3,6 +3,25 @@
 
 using namespace optc::kernel;
 
+static constexpr Family kFamilies[] = {
+    {kFamilyLoops, MemorySpace::Host, true},       {kFamilyGemm, MemorySpace::Host, false},
+    {kFamilyPack, MemorySpace::Host, false},       {kFamilyWindow, MemorySpace::Host, false},
+    {kFamilyRows, MemorySpace::Host, false},       {kFamilyColumns, MemorySpace::Host, false},
+    {kFamilyCudaLoops, MemorySpace::Device, true}, {kFamilyCudaElementwise, MemorySpace::Device, true},
+    {kFamilyCudaRows, MemorySpace::Device, false}, {kFamilyCudaSimtGemm, MemorySpace::Device, false},
+    {kFamilyCudaMma, MemorySpace::Device, false},  {kFamilyCudaGemm, MemorySpace::Device, false},
+};
+
+const Family *optc::kernel::findFamily(llvm::StringRef name) {
+  const Family *found = llvm::find_if(kFamilies, [&](const Family &family) { return family.name == name; });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+MemorySpace optc::kernel::spaceOf(StrategyAttr strategy) {
+  const Family *family = strategy ? findFamily(strategy.getFamily()) : nullptr;
+  return family ? family->space : MemorySpace::Host;
+}
+
 llvm::SmallVector<TileGroup> optc::kernel::tileGroups(StrategyAttr strategy) {
   llvm::SmallVector<TileGroup> groups;
   unsigned dim = 0;

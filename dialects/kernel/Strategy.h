@@ -7,7 +7,25 @@ namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
 inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
-                                     kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns";
+                                     kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns",
+                                     kFamilyCudaLoops = "cuda-loops", kFamilyCudaElementwise = "cuda-elementwise",
+                                     kFamilyCudaRows = "cuda-rows", kFamilyCudaSimtGemm = "cuda-simt-gemm",
+                                     kFamilyCudaMma = "cuda-mma", kFamilyCudaGemm = "cuda-gemm";
+
+/// The memory that the tensors of a program live in, and that a kernel reads and writes.
+enum class MemorySpace { Host, Device };
+
+struct Family {
+  llvm::StringLiteral name;
+  MemorySpace space;
+  /// Every element of a result is computed once, from what no other element's computation writes: it may be computed
+  /// over an operand. Others overlap tiles, or read what they have written.
+  bool inPlace;
+};
+/// Null for a name that no family has.
+const Family *findFamily(llvm::StringRef name);
+/// Host when there is no strategy, or an unknown family.
+MemorySpace spaceOf(StrategyAttr strategy);
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
