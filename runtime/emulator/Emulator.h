@@ -65,6 +65,8 @@ const Kernel *findKernel(const Image &image, const char *name);
 /// Shared memory that the kernel declares, and parameters that it takes.
 size_t staticSharedBytes(const Kernel &kernel);
 unsigned numParameters(const Kernel &kernel);
+/// Bytes of the value of a parameter: 8, or 128 for a tensor map. cuLaunchKernel copies values when it is called.
+size_t parameterBytes(const Kernel &kernel, unsigned index);
 
 /// Runs a kernel to its end. `parameters` is cuLaunchKernel's array: one address of a value per parameter (of the 128
 /// bytes for a tensor map). False, with a message that names kernel, block, thread and what happened, on an error.
