@@ -15,7 +15,7 @@
 namespace optc {
 
 /// What --emit= takes.
-enum class EmitKind { SharedObject, Object, StaticLibrary, Executable, LlvmIr, Mlir };
+enum class EmitKind { SharedObject, Object, StaticLibrary, Executable, LlvmIr, Mlir, Ptx, Cubin };
 enum class ProgressKind { Auto, Plain, None };
 
 /// A value, handed down; there is no other state that a compilation depends on.

@@ -75,8 +75,7 @@ static SmallVector<unsigned> loopOrder(linalg::GenericOp op, bool tiled) {
 static void cutTiles(func::FuncOp func, scf::ForOp loop, int64_t tile) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
-  Block &entry = func.getBody().front();
-  Value first = entry.getArgument(entry.getNumArguments() - 2), last = entry.getArgument(entry.getNumArguments() - 1);
+  Value first = func.getArguments().take_back(2)[0], last = func.getArguments().back();
   Value size = arith::ConstantIndexOp::create(b, loc, tile);
   Value begin = arith::MulIOp::create(b, loc, first, size);
   Value end = arith::MinSIOp::create(b, loc, arith::MulIOp::create(b, loc, last, size), loop.getUpperBound());
@@ -130,7 +129,11 @@ static int64_t tileOf(func::FuncOp func) {
   return groups.empty() ? 0 : groups.front().tile;
 }
 
-LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOptions) {
+LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &options) {
+  return lowerToLoops(func, options, tileOf(func));
+}
+
+LogicalResult optc::cpu::lowerToLoops(func::FuncOp func, const EmitOptions &emitOptions, int64_t tile) {
   int optLevel = emitOptions.optLevel;
   bufferization::OneShotBufferizationOptions options;
   options.allowReturnAllocsFromLoops = true;
@@ -140,7 +143,6 @@ LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOpt
   if (failed(placeTemporaries(func)))
     return failure();
 
-  int64_t tile = tileOf(func);
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   IRRewriter rewriter(func.getContext());

@@ -53,3 +53,19 @@ WindowBlocks WindowBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
   return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
 }
+
+/// The threads of a block; fails when there are none, more than a block can have, or a part of a warp.
+static mlir::FailureOr<int64_t> threadsOf(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.empty() || blocks[0] <= 0 || blocks[0] > 1024 || blocks[0] % 32)
+    return mlir::failure();
+  return blocks[0];
+}
+
+mlir::FailureOr<CudaLoopBlocks> CudaLoopBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 2 || blocks[1] < Elements || blocks[1] > Sequence)
+    return mlir::failure();
+  return CudaLoopBlocks{*threads, static_cast<Form>(blocks[1])};
+}

@@ -69,5 +69,18 @@ struct PackBlocks {
   static PackBlocks get(StrategyAttr strategy) { return {strategy.getBlocks()[0]}; }
 };
 
+/// Sizes of the device families' inner code, `blocks` of their strategies. All begin with the threads of a block, a
+/// multiple of a warp. `get` fails on numbers that the family does not write.
+struct CudaLoopBlocks {
+  enum Form : int64_t {
+    Elements, ///< a thread per element of a result
+    Sequence  ///< one thread
+  };
+  int64_t threads;
+  Form form;
+  static mlir::FailureOr<CudaLoopBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, form}; }
+};
+
 } // namespace optc::kernel
 #endif

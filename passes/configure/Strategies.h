@@ -10,6 +10,9 @@ namespace optc::configure {
 /// What the sizes of a strategy follow from.
 struct Machine {
   int64_t vectorBits, vectorRegisters, l2Bytes;
+  /// Of the device that dispatches run on; 0: the CPU.
+  int32_t capability = 0;
+  int64_t multiprocessors = 0, sharedBytes = 0;
 };
 
 /// A strategy of one family, or null when the dispatch does not meet its conditions; the reason is added to `declined`.
@@ -20,6 +23,9 @@ kernel::StrategyAttr chooseRows(kernel::DispatchOp dispatch, const Machine &mach
 kernel::StrategyAttr chooseWindow(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseColumns(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+
+/// Families of devices.
+kernel::StrategyAttr chooseCudaLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 
 kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef family, llvm::ArrayRef<int64_t> groups,
                                   llvm::ArrayRef<int64_t> tiles, llvm::ArrayRef<int64_t> blocks,

@@ -1,0 +1,22 @@
+//===- Emitters.h - the families of device kernels --------------*- C++ -*-===//
+//
+// As on the CPU, `configure` names a family in a dispatch's strategy, and the family's emitter turns the outlined
+// kernel into what one thread of it does.
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_CODEGEN_CUDA_EMITTERS_H
+#define OPTC_CODEGEN_CUDA_EMITTERS_H
+#include "optc/codegen/cuda/DeviceBody.h"
+
+namespace optc::cuda {
+
+struct EmitOptions {
+  int optLevel = 3;
+  /// Products may be contracted with the additions behind them.
+  bool contract = true;
+};
+
+/// Everything: a thread per element of a result, or one thread for what goes element after element.
+mlir::LogicalResult emitLoops(DeviceBody &body, const EmitOptions &options);
+
+} // namespace optc::cuda
+#endif
