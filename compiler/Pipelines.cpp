@@ -41,6 +41,10 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   }
 }
 
+void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // A model stays as it is unless an option asks for less of it.
+}
+
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
   LowerOnnxOptions lower;
   lower.optLevel = options.optLevel;
@@ -124,7 +128,10 @@ void optc::addLlvmPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(arith::createArithExpandOpsPass());
+  // bfloat16 by integer operations: without AVX-512 LLVM would call a library function per element.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertVectorToLLVMPass());

@@ -1,5 +1,6 @@
 //===- Report.cpp - what a compilation did, as JSON -----------------------===//
 #include "optc/compiler/Report.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "optc/compiler/Diagnostics.h"
 #include "optc/compiler/Version.h"
 #include "optc/dialects/kernel/Kernel.h"
@@ -15,6 +16,27 @@ namespace json = llvm::json;
 
 /// JSON strings are UTF-8; ONNX names need not be.
 static std::string utf8(StringRef s) { return json::isUTF8(s) ? s.str() : json::fixUTF8(s); }
+
+/// Multiply-adds of the products and convolutions in a dispatch; nothing where there are none or a size is not known.
+static std::optional<int64_t> multiplyAdds(kernel::DispatchOp dispatch) {
+  double sum = 0;
+  WalkResult walked = dispatch->walk([&](linalg::LinalgOp op) {
+    auto has = [&](auto test) { return llvm::any_of(*op.getBlock(), test); };
+    if (op.getNumReductionLoops() == 0 ||
+        !has([](Operation &inner) { return isa<arith::MulFOp, arith::MulIOp>(inner); }) ||
+        !has([](Operation &inner) { return isa<arith::AddFOp, arith::AddIOp>(inner); }))
+      return WalkResult::advance();
+    double count = 1;
+    for (int64_t size : op.getStaticLoopRanges()) {
+      if (ShapedType::isDynamic(size))
+        return WalkResult::interrupt();
+      count *= size;
+    }
+    sum += count;
+    return WalkResult::advance();
+  });
+  return walked.wasInterrupted() || sum == 0 || sum > 1e18 ? std::nullopt : std::optional<int64_t>(sum);
+}
 
 void Report::collectKernels(ModuleOp module) {
   module->walk([&](kernel::DispatchOp op) {
@@ -33,6 +55,8 @@ void Report::collectKernels(ModuleOp module) {
         declined.push_back(utf8(reason.getValue()));
       entry["declined_fusions"] = std::move(declined);
     }
+    if (std::optional<int64_t> count = multiplyAdds(op))
+      entry["multiply_adds"] = *count;
     llvm::StringSet<> seen;
     json::Array nodes;
     op->walk([&](Operation *inner) {

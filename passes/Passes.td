@@ -59,6 +59,35 @@ def SplitRanks : Pass<"optc-split-ranks", "::mlir::func::FuncOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// compress
+//===----------------------------------------------------------------------===//
+
+def ReducePrecision : Pass<"optc-reduce-precision", "::mlir::func::FuncOp"> {
+  let summary = "compute products, and what follows them, in f16 or bf16";
+  let description = [{
+    Products read and write the narrow type; ops that move elements or work on each alone follow when all of their
+    operands are narrow. Everything else stays f32, and so do arguments and results. A constant with an element beyond the
+    largest number of the type keeps its op in f32.
+
+    ```mlir
+    %0 = "onnx.MatMul"(%x, %w) : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+    // becomes
+    %1 = "onnx.Cast"(%x) {to = 10 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf16>
+    %2 = "onnx.MatMul"(%1, %w16) : (tensor<4x8xf16>, tensor<8x8xf16>) -> tensor<4x8xf16>
+    %3 = "onnx.Cast"(%2) {to = 1 : i64} : (tensor<4x8xf16>) -> tensor<4x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"to", "to", "std::string", "\"f16\"", "the narrow type: f16 or bf16">,
+    Option<"report", "report", "bool", "false", "a remark for each product or follower that stays f32">
+  ];
+  let statistics = [
+    Statistic<"numNarrow", "num-narrow", "ops in the narrow type">,
+    Statistic<"numWide", "num-wide", "products and followers that stay f32">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // lowering: onnx -> linalg + tensor + kernel
 //===----------------------------------------------------------------------===//
 

@@ -36,7 +36,7 @@ static LogicalResult emitElements(cuda::DeviceBody &body) {
 
 /// Everything behind the kernel's first ops, where its buffers are bound, is for one thread.
 static LogicalResult emitSequence(cuda::DeviceBody &body, const cuda::EmitOptions &options) {
-  if (failed(cpu::lowerToLoops(body.func, {options.optLevel, options.contract}, /*tile=*/0)))
+  if (failed(cpu::lowerToLoops(body.func, {options.optLevel, options.contract}, /*tiles=*/{})))
     return failure();
   Block &entry = body.func.getBody().front();
   auto from = llvm::find_if(entry, [](Operation &op) { return !isPure(&op) && !isa<memref::AllocaOp>(op); });
