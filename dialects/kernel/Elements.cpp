@@ -1,5 +1,6 @@
 //===- Elements.cpp - results that are computed element by element --------===//
 #include "optc/dialects/kernel/Elements.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "optc/dialects/kernel/Kernel.h"
@@ -38,7 +39,8 @@ bool optc::kernel::computesByElement(Block &block, std::string *why) {
     return false;
   };
   for (Operation &op : block) {
-    if (op.hasTrait<OpTrait::IsTerminator>() || isa<linalg::FillOp, linalg::CopyOp, tensor::EmptyOp, ViewOp>(op))
+    if (op.hasTrait<OpTrait::IsTerminator>() || isa<linalg::FillOp, linalg::CopyOp, tensor::EmptyOp, ViewOp>(op) ||
+        isa<bufferization::ToTensorOp, bufferization::MaterializeInDestinationOp>(op)) // of outlined kernels
       continue;
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       if (StringRef reason = refusalOf(generic); !reason.empty())
