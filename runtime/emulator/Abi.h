@@ -52,6 +52,7 @@ struct KernelRecord {
   uint32_t sharedAlignment; ///< ... which is aligned to this
   uint32_t numParameters;
   uint32_t padding;
+  const uint32_t *parameterBytes;
 };
 
 struct ImageHeader {

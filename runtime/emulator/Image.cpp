@@ -91,3 +91,7 @@ const Kernel *optc::emulator::findKernel(const Image &image, const char *name) {
 
 size_t optc::emulator::staticSharedBytes(const Kernel &kernel) { return kernel.record->sharedBytes; }
 unsigned optc::emulator::numParameters(const Kernel &kernel) { return kernel.record->numParameters; }
+
+size_t optc::emulator::parameterBytes(const Kernel &kernel, unsigned index) {
+  return kernel.record->parameterBytes[index];
+}
