@@ -5,6 +5,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace optc;
@@ -45,6 +46,31 @@ Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
   sharedBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   auto type = MemRefType::get({count}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
   return kernel::BindOp::create(b, type, place, ValueRange());
+}
+
+static llvm::MaybeAlign alignmentOf(VectorType type) {
+  return llvm::Align(llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements());
+}
+
+SmallVector<Value> DeviceBody::loadVector(Value buffer, Value offset, int64_t lanes) {
+  if (lanes == 1)
+    return {memref::LoadOp::create(b, buffer, offset)};
+  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
+  Value vector = vector::LoadOp::create(b, type, buffer, offset, /*nontemporal=*/false, alignmentOf(type));
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < lanes; ++i)
+    values.push_back(vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i}));
+  return values;
+}
+
+void DeviceBody::storeVector(ValueRange values, Value buffer, Value offset) {
+  if (values.size() == 1) {
+    memref::StoreOp::create(b, values[0], buffer, offset);
+    return;
+  }
+  auto type = VectorType::get({static_cast<int64_t>(values.size())}, values[0].getType());
+  Value vector = vector::FromElementsOp::create(b, type, values);
+  vector::StoreOp::create(b, vector, buffer, offset, /*nontemporal=*/false, alignmentOf(type));
 }
 
 void DeviceBody::forElements(Value count, int64_t perThread, llvm::function_ref<void(Value)> body) {

@@ -27,6 +27,9 @@ public:
   void barrier();
   /// Shared memory for `count` elements as a flat memref, aligned to `alignment` bytes.
   mlir::Value shared(mlir::Type element, int64_t count, int64_t alignment = 16);
+  /// Consecutive elements of a flat buffer, from an offset that is a multiple of their number: one access.
+  llvm::SmallVector<mlir::Value> loadVector(mlir::Value buffer, mlir::Value offset, int64_t lanes);
+  void storeVector(mlir::ValueRange values, mlir::Value buffer, mlir::Value offset);
   /// Calls `body` with the first of `perThread` consecutive elements of [0, count), for all such groups that this
   /// thread has: neighbouring threads have neighbouring groups. The last one may reach beyond `count`.
   void forElements(mlir::Value count, int64_t perThread, llvm::function_ref<void(mlir::Value first)> body);

@@ -18,5 +18,12 @@ struct EmitOptions {
 /// Everything: a thread per element of a result, or one thread for what goes element after element.
 mlir::LogicalResult emitLoops(DeviceBody &body, const EmitOptions &options);
 
+/// Reductions along rows and what is computed with them: a warp or a block per row.
+mlir::LogicalResult emitRows(DeviceBody &body, const EmitOptions &options);
+/// Products of matrices and convolutions without tensor cores.
+mlir::LogicalResult emitSimtGemm(DeviceBody &body, const EmitOptions &options);
+/// Elementwise ops, transpositions, gathers: several elements per thread, in accesses of 16 bytes.
+mlir::LogicalResult emitElementwise(DeviceBody &body, const EmitOptions &options);
+
 } // namespace optc::cuda
 #endif

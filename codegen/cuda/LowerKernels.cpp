@@ -32,6 +32,9 @@ struct Family {
 
 static constexpr Family kFamilies[] = {
     {kernel::kFamilyCudaLoops, cuda::emitLoops},
+    {kernel::kFamilyCudaElementwise, cuda::emitElementwise},
+    {kernel::kFamilyCudaRows, cuda::emitRows},
+    {kernel::kFamilyCudaSimtGemm, cuda::emitSimtGemm},
 };
 
 /// Scalars arrive as 64 bits, floats by theirs; the tile range goes.

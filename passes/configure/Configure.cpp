@@ -60,8 +60,8 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
 
 static constexpr configure::ChooseFn kCpuFamilies[] = {configure::chooseGemm, configure::chooseWindow,
                                                        configure::chooseRows, configure::chooseColumns};
-/// For -O0 there are loops only.
-static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaLoops};
+static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaSimtGemm, configure::chooseCudaRows,
+                                                          configure::chooseCudaElementwise};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
