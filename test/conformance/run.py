@@ -77,7 +77,7 @@ class Suite:
     def compile_for(self, device, model, artifact, extra):
         """For the emulator. What leaves computation to the CPU, or has none, does not count as supported."""
         report = artifact + ".json"
-        extra = ["--emulate=only", f"--report={report}", *extra]
+        extra = ["--emulate-only", f"--report={report}", *extra]
         outcome = bank.compile_model(model, artifact, "O3", target=device, extra=extra)
         if outcome.kind != bank.PASS:
             return outcome
