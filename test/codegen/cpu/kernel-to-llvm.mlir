@@ -80,8 +80,8 @@ func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
 // CHECK: %[[W:.*]] = llvm.call @optc_dev_weights(%[[H]])
 // CHECK: llvm.getelementptr %[[W]]
 // CHECK: llvm.call @optc_dev_arena(%[[H]])
-// CHECK: llvm.call @optc_dev_write(%[[H]], %{{.*}}, %[[SIZE:.*]], %{{.*}})
-// CHECK: llvm.call @optc_dev_read(%[[H]], %{{.*}}, %{{.*}}, %[[PLACE:.*]])
+// CHECK: llvm.call @optc_dev_write(%[[H]], %{{.*}}, %[[SIZE:[0-9]+]], %{{.*}})
+// CHECK: llvm.call @optc_dev_read(%[[H]], %{{.*}}, %{{.*}}, %[[PLACE:[0-9]+]])
 // CHECK: %[[READ:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> i64
 // CHECK: llvm.call @optc_dev_mark(%[[H]])
 // CHECK: llvm.call @optc_dev_alloc(%[[H]],
