@@ -8,10 +8,8 @@ endforeach()
 list(FILTER OPTC_HEADERS EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/compiler/import/")
 list(APPEND OPTC_HEADERS ${CMAKE_SOURCE_DIR}/compiler/import/Import.h ${CMAKE_SOURCE_DIR}/dialects/onnx/OpTable.inc)
 
-# compiler/BuildId.h: what plugins are held against. By the path that it is included by, so that Ninja knows it again in the
-# compiler's lists of headers and compiles what includes it in the same run.
-set(_build_id ${CMAKE_BINARY_DIR}/include/generated/optc/compiler/BuildId.h)
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/compiler)
+# compiler/BuildId.h: what plugins are held against.
+set(_build_id ${OPTC_GENERATED_DIR}/compiler/BuildId.h)
 get_target_property(_libmlir MLIR LOCATION)
 add_custom_command(
   OUTPUT ${_build_id}
@@ -30,11 +28,11 @@ function(optc_install)
     install(FILES ${h} DESTINATION include/optc/${_folder})
   endforeach()
   foreach(d onnx kernel)
-    install(DIRECTORY ${CMAKE_BINARY_DIR}/dialects/${d} DESTINATION include/optc/dialects
+    install(DIRECTORY ${OPTC_GENERATED_DIR}/dialects/${d} DESTINATION include/optc/dialects
       FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
   endforeach()
-  install(FILES ${CMAKE_BINARY_DIR}/passes/Passes.h.inc DESTINATION include/optc/passes)
-  install(FILES ${CMAKE_BINARY_DIR}/compiler/BuildId.h ${CMAKE_BINARY_DIR}/compiler/Version.h
+  install(FILES ${OPTC_GENERATED_DIR}/passes/Passes.h.inc DESTINATION include/optc/passes)
+  install(FILES ${OPTC_GENERATED_DIR}/compiler/BuildId.h ${OPTC_GENERATED_DIR}/compiler/Version.h
     DESTINATION include/optc/compiler)
 
   install(TARGETS optc optc-opt RUNTIME DESTINATION bin)

@@ -7,6 +7,7 @@ using namespace optc;
 static constexpr Phase kPhases[] = {
     {"import", "ONNX file to the onnx dialect at the newest opset", nullptr, ExitCode::Input},
     {"graph", "shapes, folding, function bodies; onnx to onnx", addGraphPasses, ExitCode::Input},
+    {"compress", "quantization and pruning, where asked for; onnx to onnx", addCompressPasses, ExitCode::Input},
     {"tensor", "onnx to structured ops on tensors (linalg, tensor, kernel)", addTensorPasses, ExitCode::Input},
     {"layout", "the order in which tensors are stored", addLayoutPasses, ExitCode::Internal},
     {"dispatch", "fusion; groups of ops that become one kernel", addDispatchPasses, ExitCode::Internal},

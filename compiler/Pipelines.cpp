@@ -14,6 +14,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "optc/codegen/Target.h"
@@ -38,6 +39,10 @@ void optc::addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
     pm.addNestedPass<func::FuncOp>(createSimplify());
     pm.addPass(createFoldConstantsPass());
   }
+}
+
+void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // A model stays as it is unless an option asks for less of it.
 }
 
 void optc::addTensorPasses(OpPassManager &pm, const PipelineOptions &options) {
@@ -73,6 +78,11 @@ void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options)
   configure.vectorBits = options.target->vectorBits;
   configure.vectorRegisters = options.target->numVectorRegisters;
   configure.l2Bytes = options.target->l2Bytes;
+  if (const DeviceTarget *device = options.target->device) {
+    configure.capability = device->capability;
+    configure.multiprocessors = device->multiprocessors;
+    configure.sharedBytes = device->sharedBytes;
+  }
   pm.addNestedPass<func::FuncOp>(createConfigure(configure));
   pm.addPass(createCSEPass()); // equal packed constants
 }
@@ -80,6 +90,11 @@ void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options)
 void optc::addPlanPasses(OpPassManager &pm, const PipelineOptions &options) { pm.addPass(createPlan()); }
 
 void optc::addKernelPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target->device) {
+    LowerDeviceKernelsOptions device;
+    device.optLevel = options.optLevel;
+    pm.addPass(createLowerDeviceKernels(device));
+  }
   LowerKernelsOptions kernels;
   kernels.optLevel = options.optLevel;
   pm.addPass(createLowerKernels(kernels));
@@ -93,12 +108,30 @@ void optc::addKernelPasses(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
+/// The device's module, on its own: the host's conversions find nothing left in it.
+static void addDevicePasses(OpPassManager &pm) {
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(memref::createExpandStridedMetadataPass());
+  device.addPass(createLowerAffinePass());
+  device.addPass(createSCFToControlFlowPass());
+  device.addPass(arith::createArithExpandOpsPass());
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+  pm.addPass(createDeviceToLLVM());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void optc::addLlvmPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target->device)
+    addDevicePasses(pm);
   pm.addPass(createKernelToLLVM());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(arith::createArithExpandOpsPass());
+  // bfloat16 by integer operations: without AVX-512 LLVM would call a library function per element.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertVectorToLLVMPass());

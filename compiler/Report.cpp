@@ -1,5 +1,6 @@
 //===- Report.cpp - what a compilation did, as JSON -----------------------===//
 #include "optc/compiler/Report.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "optc/compiler/Diagnostics.h"
 #include "optc/compiler/Version.h"
 #include "optc/dialects/kernel/Kernel.h"
@@ -15,6 +16,27 @@ namespace json = llvm::json;
 
 /// JSON strings are UTF-8; ONNX names need not be.
 static std::string utf8(StringRef s) { return json::isUTF8(s) ? s.str() : json::fixUTF8(s); }
+
+/// Multiply-adds of the products and convolutions in a dispatch; nothing where there are none or a size is not known.
+static std::optional<int64_t> multiplyAdds(kernel::DispatchOp dispatch) {
+  double sum = 0;
+  WalkResult walked = dispatch->walk([&](linalg::LinalgOp op) {
+    auto has = [&](auto test) { return llvm::any_of(*op.getBlock(), test); };
+    if (op.getNumReductionLoops() == 0 ||
+        !has([](Operation &inner) { return isa<arith::MulFOp, arith::MulIOp>(inner); }) ||
+        !has([](Operation &inner) { return isa<arith::AddFOp, arith::AddIOp>(inner); }))
+      return WalkResult::advance();
+    double count = 1;
+    for (int64_t size : op.getStaticLoopRanges()) {
+      if (ShapedType::isDynamic(size))
+        return WalkResult::interrupt();
+      count *= size;
+    }
+    sum += count;
+    return WalkResult::advance();
+  });
+  return walked.wasInterrupted() || sum == 0 || sum > 1e18 ? std::nullopt : std::optional<int64_t>(sum);
+}
 
 void Report::collectKernels(ModuleOp module) {
   module->walk([&](kernel::DispatchOp op) {
@@ -33,6 +55,8 @@ void Report::collectKernels(ModuleOp module) {
         declined.push_back(utf8(reason.getValue()));
       entry["declined_fusions"] = std::move(declined);
     }
+    if (std::optional<int64_t> count = multiplyAdds(op))
+      entry["multiply_adds"] = *count;
     llvm::StringSet<> seen;
     json::Array nodes;
     op->walk([&](Operation *inner) {
@@ -45,8 +69,51 @@ void Report::collectKernels(ModuleOp module) {
 }
 
 static json::Object targetJson(const Target &target) {
-  return json::Object{{"triple", target.triple},          {"cpu", target.cpu},          {"features", target.features},
-                      {"vector_bits", target.vectorBits}, {"l1_bytes", target.l1Bytes}, {"l2_bytes", target.l2Bytes}};
+  json::Object all{{"triple", target.triple},          {"cpu", target.cpu},          {"features", target.features},
+                   {"vector_bits", target.vectorBits}, {"l1_bytes", target.l1Bytes}, {"l2_bytes", target.l2Bytes}};
+  if (const DeviceTarget *device = target.device)
+    all["device"] = json::Object{{"name", device->name},
+                                 {"chip", device->chip},
+                                 {"multiprocessors", device->multiprocessors},
+                                 {"shared_bytes", device->sharedBytes}};
+  return all;
+}
+
+/// What ptxas says of the kernels, and a sum per family.
+static json::Object deviceJson(const DeviceModule &device) {
+  json::Array kernels;
+  struct Sum {
+    int64_t kernels = 0, registers = 0, sharedBytes = 0, spills = 0;
+  };
+  std::map<std::string, Sum> families;
+  for (const DeviceKernel &kernel : device.kernels) {
+    int64_t shared = kernel.sharedBytes + kernel.staticSharedBytes, spills = kernel.spillStores + kernel.spillLoads;
+    json::Object entry{{"name", utf8(kernel.name)},
+                       {"family", kernel.family},
+                       {"threads", kernel.threads},
+                       {"registers", kernel.registers},
+                       {"shared_bytes", shared},
+                       {"stack_bytes", kernel.stackBytes},
+                       {"spill_store_bytes", kernel.spillStores},
+                       {"spill_load_bytes", kernel.spillLoads}};
+    if (!kernel.notes.empty())
+      entry["notes"] = json::Array(kernel.notes);
+    kernels.push_back(std::move(entry));
+    Sum &sum = families[kernel.family];
+    ++sum.kernels;
+    sum.registers = std::max<int64_t>(sum.registers, kernel.registers);
+    sum.sharedBytes = std::max(sum.sharedBytes, shared);
+    sum.spills += spills;
+  }
+  json::Object perFamily;
+  for (const auto &[name, sum] : families)
+    perFamily[name] = json::Object{{"kernels", sum.kernels},
+                                   {"most_registers", sum.registers},
+                                   {"most_shared_bytes", sum.sharedBytes},
+                                   {"spill_bytes", sum.spills}};
+  return json::Object{{"kernels", std::move(kernels)},  {"families", std::move(perFamily)},
+                      {"ptx_bytes", device.ptx.size()}, {"cubin_bytes", device.cubin.size()},
+                      {"codegen_ms", device.codegenMs}, {"assemble_ms", device.assembleMs}};
 }
 
 static json::Array valuesJson(ArrayRef<SignatureValue> values, ArrayRef<std::string> symbols) {
@@ -114,6 +181,8 @@ json::Object Report::toJson(const Options &options) const {
       root["peak_bytes"] = signature->arenaBytes;
     }
   }
+  if (device)
+    root["device"] = deviceJson(*device);
   if (artifact)
     root["artifact"] = json::Object{{"code_bytes", artifact->codeBytes}, {"weight_bytes", artifact->weightBytes},
                                     {"file_bytes", artifact->fileBytes}, {"translate_ms", artifact->translateMs},

@@ -137,6 +137,7 @@ FailureOr<PlannedModel> optc::takePlan(ModuleOp module) {
     FailureOr<WeightBlob> blob = takeWeight(op);
     if (failed(blob))
       return failure();
+    plan.signature.weightBytes = std::max(plan.signature.weightBytes, blob->offset + blob->size());
     plan.weights.push_back(*blob);
     op.erase();
   }

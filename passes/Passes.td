@@ -59,6 +59,35 @@ def SplitRanks : Pass<"optc-split-ranks", "::mlir::func::FuncOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// compress
+//===----------------------------------------------------------------------===//
+
+def ReducePrecision : Pass<"optc-reduce-precision", "::mlir::func::FuncOp"> {
+  let summary = "compute products, and what follows them, in f16 or bf16";
+  let description = [{
+    Products read and write the narrow type; ops that move elements or work on each alone follow when all of their
+    operands are narrow. Everything else stays f32, and so do arguments and results. A constant with an element beyond the
+    largest number of the type keeps its op in f32.
+
+    ```mlir
+    %0 = "onnx.MatMul"(%x, %w) : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+    // becomes
+    %1 = "onnx.Cast"(%x) {to = 10 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf16>
+    %2 = "onnx.MatMul"(%1, %w16) : (tensor<4x8xf16>, tensor<8x8xf16>) -> tensor<4x8xf16>
+    %3 = "onnx.Cast"(%2) {to = 1 : i64} : (tensor<4x8xf16>) -> tensor<4x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"to", "to", "std::string", "\"f16\"", "the narrow type: f16 or bf16">,
+    Option<"report", "report", "bool", "false", "a remark for each product or follower that stays f32">
+  ];
+  let statistics = [
+    Statistic<"numNarrow", "num-narrow", "ops in the narrow type">,
+    Statistic<"numWide", "num-wide", "products and followers that stay f32">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // lowering: onnx -> linalg + tensor + kernel
 //===----------------------------------------------------------------------===//
 
@@ -163,7 +192,10 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
     Option<"optLevel", "opt-level", "int", "3", "0: plain loops only">,
     Option<"vectorBits", "vector-bits", "int64_t", "256", "width of a vector register">,
     Option<"vectorRegisters", "vector-registers", "int64_t", "16", "number of vector registers">,
-    Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">
+    Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">,
+    Option<"capability", "capability", "int32_t", "0", "of the device that dispatches run on, 90 for sm_90; 0: the CPU">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "132", "of the device">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "shared memory that a block of the device can have">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
@@ -210,6 +242,29 @@ def ExpandMath : Pass<"optc-expand-math", "::mlir::func::FuncOp"> {
 def KernelToLLVM : Pass<"optc-kernel-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower the kernel dialect to calls of the runtime and to the dispatch ABI";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// codegen/cuda
+//===----------------------------------------------------------------------===//
+
+def LowerDeviceKernels : Pass<"optc-lower-device-kernels", "::mlir::ModuleOp"> {
+  let summary = "every kernel of a device family to its emitter, in gpu.module @device";
+  let description = [{
+    A kernel gets the device's calling convention: buffers as pointers, scalars
+    as 64-bit integers. Threads find their work by the index of their block.
+  }];
+  let options = [Option<"optLevel", "opt-level", "int", "0", "3 allows contraction">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::vector::VectorDialect", "::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def DeviceToLLVM : Pass<"optc-device-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower gpu.module to the LLVM and NVVM dialects";
+  let description = [{
+    Functions of `math` become calls of NVIDIA's libdevice, `kernel.bind` a
+    descriptor. Loops have to be branches (convert-scf-to-cf).
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif

@@ -16,6 +16,7 @@ struct PipelineOptions {
 };
 
 void addGraphPasses(mlir::OpPassManager &pm, const PipelineOptions &options);     ///< onnx -> onnx
+void addCompressPasses(mlir::OpPassManager &pm, const PipelineOptions &options);  ///< quantized, pruned
 void addTensorPasses(mlir::OpPassManager &pm, const PipelineOptions &options);    ///< onnx -> linalg, tensor, kernel
 void addLayoutPasses(mlir::OpPassManager &pm, const PipelineOptions &options);    ///< order of dimensions in memory
 void addDispatchPasses(mlir::OpPassManager &pm, const PipelineOptions &options);  ///< dispatches

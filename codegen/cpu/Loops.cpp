@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "optc/codegen/cpu/Emitters.h"
 
@@ -37,7 +38,7 @@ static bool isContiguousAlong(AffineMap map, ArrayRef<int64_t> shape, unsigned d
 }
 
 /// The order in which to nest the loops of `op`.
-static SmallVector<unsigned> loopOrder(linalg::GenericOp op, bool tiled) {
+static SmallVector<unsigned> loopOrder(linalg::GenericOp op, unsigned tiledDims) {
   SmallVector<unsigned> order;
   unsigned loops = op.getNumLoops();
   auto iterators = op.getIteratorTypesArray();
@@ -52,13 +53,13 @@ static SmallVector<unsigned> loopOrder(linalg::GenericOp op, bool tiled) {
   bool reduces = llvm::any_of(iterators, linalg::isReductionIterator);
   if (!reduces || out.getNumResults() == 0)
     return order;
-  // The last dimension of the result that has more than one element; the outermost one stays outside when tiles cut it.
+  // The last dimension of the result that has more than one element; those that tiles cut stay outside.
   ArrayRef<int64_t> outShape = cast<ShapedType>(op.getDpsInits()[0].getType()).getShape();
-  int64_t position = outShape.size() - 1;
+  unsigned position = outShape.size() - 1;
   while (position > 0 && outShape[position] == 1)
     --position;
   auto last = dyn_cast<AffineDimExpr>(out.getResult(position));
-  if (!last || (position == 0 && tiled))
+  if (!last || position < tiledDims)
     return order;
   unsigned inner = last.getPosition();
   for (OpOperand &operand : op->getOpOperands()) {
@@ -75,8 +76,7 @@ static SmallVector<unsigned> loopOrder(linalg::GenericOp op, bool tiled) {
 static void cutTiles(func::FuncOp func, scf::ForOp loop, int64_t tile) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
-  Block &entry = func.getBody().front();
-  Value first = entry.getArgument(entry.getNumArguments() - 2), last = entry.getArgument(entry.getNumArguments() - 1);
+  Value first = func.getArguments().take_back(2)[0], last = func.getArguments().back();
   Value size = arith::ConstantIndexOp::create(b, loc, tile);
   Value begin = arith::MulIOp::create(b, loc, first, size);
   Value end = arith::MinSIOp::create(b, loc, arith::MulIOp::create(b, loc, last, size), loop.getUpperBound());
@@ -121,16 +121,18 @@ static LogicalResult placeTemporaries(func::FuncOp func) {
   return failure(walked.wasInterrupted());
 }
 
-/// Iterations of the outermost loop per tile; 0: one tile. This family cuts the first dimension only.
-static int64_t tileOf(func::FuncOp func) {
+/// The first dimensions of the result that tiles cut, flattened; no dimensions: one tile.
+static kernel::TileGroup tilesOf(func::FuncOp func) {
   auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
-  if (!strategy)
-    return 0;
-  SmallVector<kernel::TileGroup> groups = kernel::tileGroups(strategy);
-  return groups.empty() ? 0 : groups.front().tile;
+  SmallVector<kernel::TileGroup> groups = strategy ? kernel::tileGroups(strategy) : SmallVector<kernel::TileGroup>();
+  return groups.empty() ? kernel::TileGroup{} : groups.front();
 }
 
-LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOptions) {
+LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &options) {
+  return lowerToLoops(func, options, tilesOf(func));
+}
+
+LogicalResult optc::cpu::lowerToLoops(func::FuncOp func, const EmitOptions &emitOptions, kernel::TileGroup tiles) {
   int optLevel = emitOptions.optLevel;
   bufferization::OneShotBufferizationOptions options;
   options.allowReturnAllocsFromLoops = true;
@@ -140,7 +142,6 @@ LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOpt
   if (failed(placeTemporaries(func)))
     return failure();
 
-  int64_t tile = tileOf(func);
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   IRRewriter rewriter(func.getContext());
@@ -155,7 +156,7 @@ LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOpt
     }
     if (optLevel >= 3)
       allowReassociation(generic);
-    SmallVector<unsigned> order = loopOrder(generic, tile > 0);
+    SmallVector<unsigned> order = loopOrder(generic, tiles.numDims);
     if (generic.getNumLoops() > 1) {
       FailureOr<linalg::GenericOp> ordered = linalg::interchangeGenericOp(rewriter, generic, order);
       if (succeeded(ordered))
@@ -164,8 +165,14 @@ LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOpt
     FailureOr<linalg::LinalgLoops> loops = linalg::linalgOpToLoops(rewriter, generic);
     if (failed(loops))
       return generic.emitError("kernel '") << func.getName() << "' has no loop form";
-    if (tile > 0 && !loops->empty())
-      cutTiles(func, cast<scf::ForOp>(loops->front()), tile);
+    if (tiles.numDims > 0) {
+      SmallVector<scf::ForOp> cut;
+      for (Operation *loop : ArrayRef(*loops).take_front(tiles.numDims))
+        cut.push_back(cast<scf::ForOp>(loop));
+      if (cut.size() != tiles.numDims || (cut.size() > 1 && failed(coalesceLoops(cut))))
+        return generic.emitError("kernel '") << func.getName() << "' has no loops for the tiles of its strategy";
+      cutTiles(func, cut.front(), tiles.tile);
+    }
     rewriter.eraseOp(generic);
   }
   func.walk([](memref::CopyOp copy) {

@@ -53,3 +53,36 @@ WindowBlocks WindowBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
   return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
 }
+
+/// The threads of a block; fails when there are none, more than a block can have, or a part of a warp.
+static mlir::FailureOr<int64_t> threadsOf(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.empty() || blocks[0] <= 0 || blocks[0] > 1024 || blocks[0] % 32)
+    return mlir::failure();
+  return blocks[0];
+}
+
+mlir::FailureOr<CudaLoopBlocks> CudaLoopBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 2 || blocks[1] < Elements || blocks[1] > Sequence)
+    return mlir::failure();
+  return CudaLoopBlocks{*threads, static_cast<Form>(blocks[1])};
+}
+
+mlir::FailureOr<CudaElementwiseBlocks> CudaElementwiseBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 2 || blocks[1] < 1 || blocks[1] > 16 || !llvm::isPowerOf2_64(blocks[1]))
+    return mlir::failure();
+  return CudaElementwiseBlocks{*threads, blocks[1]};
+}
+
+mlir::FailureOr<CudaSimtGemmBlocks> CudaSimtGemmBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 5 || llvm::any_of(blocks, [](int64_t v) { return v < 1 || v > 1024; }) ||
+      *threads % blocks[1] || !llvm::isPowerOf2_64(blocks[3]) || !llvm::isPowerOf2_64(blocks[4]))
+    return mlir::failure();
+  return CudaSimtGemmBlocks{*threads, blocks[1], blocks[2], blocks[3], blocks[4]};
+}

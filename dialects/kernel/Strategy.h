@@ -69,5 +69,37 @@ struct PackBlocks {
   static PackBlocks get(StrategyAttr strategy) { return {strategy.getBlocks()[0]}; }
 };
 
+/// Sizes of the device families' inner code, `blocks` of their strategies. All begin with the threads of a block, a
+/// multiple of a warp. `get` fails on numbers that the family does not write.
+struct CudaLoopBlocks {
+  enum Form : int64_t {
+    Elements, ///< a thread per element of a result
+    Sequence  ///< one thread
+  };
+  int64_t threads;
+  Form form;
+  static mlir::FailureOr<CudaLoopBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, form}; }
+};
+
+/// Threads of a block are `threadRows` x `threadColumns`; each computes rows x columns of the block's tile.
+struct CudaSimtGemmBlocks {
+  int64_t threads, threadColumns;
+  int64_t rows, columns; ///< of the result, per thread
+  int64_t depth;         ///< of the sums, at once in shared memory
+  int64_t threadRows() const { return threads / threadColumns; }
+  int64_t tileRows() const { return threadRows() * rows; }
+  int64_t tileColumns() const { return threadColumns * columns; }
+  static mlir::FailureOr<CudaSimtGemmBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, threadColumns, rows, columns, depth}; }
+};
+
+struct CudaElementwiseBlocks {
+  int64_t threads;
+  int64_t lanes; ///< consecutive elements of a thread
+  static mlir::FailureOr<CudaElementwiseBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, lanes}; }
+};
+
 } // namespace optc::kernel
 #endif

@@ -315,7 +315,34 @@ static LogicalResult checkRanks(Operation *op, Lowering &l) {
   return success();
 }
 
+namespace {
+/// From -O2 on, a value may stay f32 inside a fused group: what an op rounds for its result only may be taken back by
+/// the op that widens it again (MLIR folds the pair when both allow contraction). Roundings that a model asks for stay.
+struct RoundingListener : OpBuilder::Listener {
+  bool asksForRounding = false;
+
+  static bool asks(Operation *op) {
+    return isa<onnx::CastOp, onnx::CastLikeOp, onnx::BitCastOp, onnx::QuantizeLinearOp, onnx::DequantizeLinearOp,
+               onnx::DynamicQuantizeLinearOp>(op);
+  }
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    auto between = [](Value narrow, Value wide) {
+      return narrow.getType().isFloat() && narrow.getType().getIntOrFloatBitWidth() == 16 && wide.getType().isF32();
+    };
+    if (auto widened = dyn_cast<arith::ExtFOp>(op); widened && between(widened.getIn(), widened))
+      widened.setFastmath(arith::FastMathFlags::contract);
+    auto rounded = dyn_cast<arith::TruncFOp>(op);
+    if (rounded && !asksForRounding && between(rounded, rounded.getIn()))
+      rounded.setFastmath(arith::FastMathFlags::contract);
+  }
+};
+} // namespace
+
 FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
+  RoundingListener listener;
+  OpBuilder::Listener *outerListener = b.getListener();
+  if (optLevel >= 2)
+    b.setListener(&listener);
   const LoweringTable &table = loweringTable();
   bool failedAny = false;
   for (Operation &op : block) {
@@ -323,6 +350,7 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
       break;
     Location outer = loc;
     loc = op.getLoc();
+    listener.asksForRounding = RoundingListener::asks(&op);
     bool known = llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); });
     // Results whose elements are all known as sizes need no kernel: the host computes them. Some may be known by
     // nothing but the result.
@@ -354,6 +382,7 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
     failedAny |= missingSize;
     loc = outer;
   }
+  b.setListener(outerListener);
   if (failedAny)
     return failure();
   SmallVector<Value> out;

@@ -174,18 +174,6 @@ Value encodeE8M0(const Bits &k, Value x, bool saturate, StringRef mode) {
   return k.sel(k.cmp(arith::CmpIPredicate::ugt, a, f32Inf), k.i(255), code);
 }
 
-/// bfloat16 by integer operations: without AVX-512 LLVM would call a library function per element.
-Value encodeBF16(const Bits &k, Value x) {
-  Value bits = k.toInt(x);
-  Value lsb = k.andI(k.shr(bits, 16), 1);
-  Value rounded = k.add(k.add(bits, k.i(0x7fff)), lsb);
-  Value isNan = k.cmp(arith::CmpIPredicate::ugt, k.andI(bits, 0x7fffffff), f32Inf);
-  Value quiet = k.orI(bits, k.i(0x400000));
-  Value high = k.shr(k.sel(isNan, quiet, rounded), 16);
-  Value half = arith::TruncIOp::create(k.b, k.loc, k.b.getI16Type(), high);
-  return arith::BitcastOp::create(k.b, k.loc, k.b.getBF16Type(), half);
-}
-
 /// f64 to f32 rounded to odd, so that a second rounding to a narrower format gives the correctly rounded result.
 Value truncToOdd(OpBuilder &b, Location loc, Value x) {
   Bits k{b, loc};
@@ -241,8 +229,6 @@ Value Lowering::toStorage(OpBuilder &b, Location loc, Value computed, Type elem)
     Value code = f ? encode(k, computed, *f) : encodeE8M0(k, computed, true, "nearest");
     return arith::TruncIOp::create(b, loc, b.getI8Type(), code);
   }
-  if (isa<BFloat16Type>(elem))
-    return encodeBF16(Bits{b, loc}, computed);
   if (isa<FloatType>(elem) && computed.getType() != elem)
     return arith::TruncFOp::create(b, loc, elem, computed);
   if (auto t = dyn_cast<IntegerType>(elem); t && t.getWidth() < 8)

@@ -26,7 +26,8 @@ static void dropInput(PendingLaunch &pending, Value input) {
 
 Value Planner::findInPlace(const PendingLaunch &pending) {
   kernel::DispatchOp dispatch = pending.dispatch;
-  if (dispatch.getNumResults() != 1 || pending.launch.getInputs()) // copies are either read or written
+  kernel::LaunchOp launch = pending.launch;
+  if (dispatch.getNumResults() != 1 || launch.getInputs()) // copies are either read or written
     return Value();
   const Buffer &result = buffers.at(dispatch.getResult(0));
   auto type = cast<RankedTensorType>(dispatch.getResultTypes()[0]);

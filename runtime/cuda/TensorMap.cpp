@@ -92,12 +92,12 @@ const CUtensorMap &optc::cuda::tensorMap(optc_host *h, const optc_device_kernel 
   uint32_t box[5], ones[5] = {1, 1, 1, 1, 1};
   for (int32_t i = 0; i < map.rank; ++i)
     box[i] = uint32_t(map.box[i]);
-  slot.key.map = nullptr;
+  alignas(128) CUtensorMap made; // 64 are documented, CUDA 13 declares 128
   check(h,
-        state.model->api.cuTensorMapEncodeTiled(&slot.value, type, uint32_t(map.rank), hostForm(key.address), key.dims,
+        state.model->api.cuTensorMapEncodeTiled(&made, type, uint32_t(map.rank), hostForm(key.address), key.dims,
                                                 key.strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
                                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
         "cuTensorMapEncodeTiled for kernel ", kernel.name);
-  slot.key = key;
+  slot = {key, made};
   return slot.value;
 }

@@ -26,7 +26,8 @@ func.func @main(%x: tensor<2x4xf32> {onnx.name = "x"}) -> (tensor<2x4xf32> {onnx
 // RUN: optc --plugin=%plugin --print-pipeline | FileCheck %s --check-prefix=PIPELINE
 // PIPELINE: graph:
 // PIPELINE-NEXT: optc-fold-constants{{.*}}example-drop-neutral{ignore-signed-zeros=false report=false}
-// PIPELINE-NEXT: tensor:
+// PIPELINE-NEXT: compress:
+// PIPELINE: tensor:
 
 // RUN: not optc --plugin=%plugin %s --plugin-option=example-drop-neutral:zeros=1 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: optc: error: --plugin-option=example-drop-neutral:zeros=1: {{.*}}zeros{{.*}}; the pass and its defaults: example-drop-neutral{ignore-signed-zeros=false report=false}

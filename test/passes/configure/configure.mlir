@@ -13,6 +13,31 @@ func.func @parallel(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   return %0 : tensor<64x1024xf32>
 }
 
+// Dimensions of one element make no tiles, nor do few large ones; the innermost loop is not cut as long as there are others.
+// CHECK-LABEL: func.func @flattened
+// CHECK: kernel.dispatch "image"[] strategy <family = "loops", groups = [2], tiles = [1]
+// CHECK: kernel.dispatch "signal"[] strategy <family = "loops", groups = [3], tiles = [16384]
+// CHECK: kernel.dispatch "wide"[] strategy <family = "loops", groups = [2], tiles = [1]
+func.func @flattened(%x: tensor<1x32x200x200xf32>, %y: tensor<1x1x100000xf32>, %z: tensor<1x4x100000xf32>)
+    -> (tensor<1x32x200x200xf32>, tensor<1x1x100000xf32>, tensor<1x4x100000xf32>) {
+  %0 = kernel.dispatch "image" [] -> tensor<1x32x200x200xf32> {
+  ^bb0(%d: tensor<1x32x200x200xf32>):
+    %r = linalg.copy ins(%x : tensor<1x32x200x200xf32>) outs(%d : tensor<1x32x200x200xf32>) -> tensor<1x32x200x200xf32>
+    kernel.yield %r : tensor<1x32x200x200xf32>
+  }
+  %1 = kernel.dispatch "signal" [] -> tensor<1x1x100000xf32> {
+  ^bb0(%d: tensor<1x1x100000xf32>):
+    %r = linalg.copy ins(%y : tensor<1x1x100000xf32>) outs(%d : tensor<1x1x100000xf32>) -> tensor<1x1x100000xf32>
+    kernel.yield %r : tensor<1x1x100000xf32>
+  }
+  %2 = kernel.dispatch "wide" [] -> tensor<1x4x100000xf32> {
+  ^bb0(%d: tensor<1x4x100000xf32>):
+    %r = linalg.copy ins(%z : tensor<1x4x100000xf32>) outs(%d : tensor<1x4x100000xf32>) -> tensor<1x4x100000xf32>
+    kernel.yield %r : tensor<1x4x100000xf32>
+  }
+  return %0, %1, %2 : tensor<1x32x200x200xf32>, tensor<1x1x100000xf32>, tensor<1x4x100000xf32>
+}
+
 // Negative: a reduction to a scalar has no loop to cut; sequential loops are one tile.
 // CHECK-LABEL: func.func @whole
 // CHECK: kernel.dispatch "sum"[] strategy <family = "loops", groups = [], tiles = []
