@@ -24,6 +24,8 @@ public:
   int64_t threads;           ///< of a block
   mlir::Value thread, block; ///< index within the block, and that of the block
 
+  /// Makes the indices anew: patterns may have dropped them.
+  void bindThread();
   void barrier();
   /// Shared memory for `count` elements as a flat memref, aligned to `alignment` bytes.
   mlir::Value shared(mlir::Type element, int64_t count, int64_t alignment = 16);
@@ -43,8 +45,10 @@ public:
   llvm::SmallVector<mlir::Value> dims(mlir::Value tensor);
   mlir::Value product(mlir::ValueRange sizes);
 
-  /// KernelBody's, and notes what the kernel takes.
+  /// KernelBody's, and note().
   void finish();
+  /// Notes on the function what the kernel takes.
+  void note();
 
 private:
   int64_t sharedBytes = 0;

@@ -57,8 +57,8 @@ Value ElementEmitter::at(Value tensor, Point point) {
     value = memref::LoadOp::create(b, buffer, flatOf(tensor, point));
   } else if (auto view = dyn_cast_if_present<kernel::ViewOp>(def)) {
     value = at(view.getSource(), {{}, flatOf(tensor, point)});
-  } else if (auto cast = dyn_cast_if_present<tensor::CastOp>(def)) {
-    value = at(cast.getSource(), point);
+  } else if (auto retyped = dyn_cast_if_present<tensor::CastOp>(def)) {
+    value = at(retyped.getSource(), point);
   } else if (auto fill = dyn_cast_if_present<linalg::FillOp>(def)) {
     value = fill.getInputs()[0];
   } else if (auto copy = dyn_cast_if_present<linalg::CopyOp>(def)) {

@@ -1,13 +1,9 @@
 //===- Loops.cpp - the family that takes everything -----------------------===//
 //
 // Elements: a thread computes an element of a result from its position, whatever lies between it and the buffers; sums
-// are added up in the order of the loops. Sequence: what goes element after element (scatters, scans, recurrences) is
-// the CPU's plain loops in one thread: slow, and right.
+// are added up in the order of the loops. Sequence: what goes element after element (Sequence.cpp).
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "optc/codegen/cpu/Emitters.h"
 #include "optc/codegen/cuda/Elements.h"
 #include "optc/codegen/cuda/Emitters.h"
 #include "optc/dialects/kernel/Elements.h"
@@ -31,22 +27,6 @@ static LogicalResult emitElements(cuda::DeviceBody &body) {
         count, 1, [&](Value flat) { memref::StoreOp::create(body.b, elements.at(result, {{}, flat}), buffer, flat); });
   }
   body.finish();
-  return success();
-}
-
-/// Everything behind the kernel's first ops, where its buffers are bound, is for one thread.
-static LogicalResult emitSequence(cuda::DeviceBody &body, const cuda::EmitOptions &options) {
-  if (failed(cpu::lowerToLoops(body.func, {options.optLevel, options.contract}, /*tiles=*/{})))
-    return failure();
-  Block &entry = body.func.getBody().front();
-  auto from = llvm::find_if(entry, [](Operation &op) { return !isPure(&op) && !isa<memref::AllocaOp>(op); });
-  ImplicitLocOpBuilder b(body.func.getLoc(), &entry, from);
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  auto isZero = [&](Value v) { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, v, zero).getResult(); };
-  Value isFirst = arith::AndIOp::create(b, isZero(body.thread), isZero(body.block));
-  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
-  Block *then = branch.thenBlock();
-  then->getOperations().splice(then->begin(), entry.getOperations(), from, entry.getTerminator()->getIterator());
   return success();
 }
 

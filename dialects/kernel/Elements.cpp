@@ -62,6 +62,17 @@ bool FlatNest::isVector(const NestOperand &operand, int64_t lanes) const {
   return stride(operand, groups.size() - 1).is(1);
 }
 
+std::optional<unsigned> FlatNest::crossedGroup() const {
+  std::optional<unsigned> found;
+  for (unsigned group = 0; group + 1 < groups.size(); ++group)
+    if (llvm::any_of(nest.operands, [&](const NestOperand &operand) { return isCrossed(operand, group); })) {
+      if (found)
+        return std::nullopt;
+      found = group;
+    }
+  return found;
+}
+
 int64_t FlatNest::lanes(int64_t most) const {
   // A single group has no rows to cut: its last vector is a special case. But a position has to be found once only.
   SizeExpr row(0);
