@@ -64,11 +64,17 @@ void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
+  AddressSlicesOptions slices;
+  slices.optLevel = options.optLevel;
+  pm.addNestedPass<func::FuncOp>(createAddressSlices(slices));
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   FormDispatchesOptions form;
   form.optLevel = options.optLevel;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
+  PlaceConcatsOptions concats;
+  concats.optLevel = options.optLevel;
+  pm.addNestedPass<func::FuncOp>(createPlaceConcats(concats));
   pm.addPass(createCSEPass());
 }
 
