@@ -64,8 +64,10 @@ void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Kernels of a device take contiguous buffers.
+  int parts = options.target->device ? 0 : options.optLevel;
   AddressSlicesOptions slices;
-  slices.optLevel = options.optLevel;
+  slices.optLevel = parts;
   pm.addNestedPass<func::FuncOp>(createAddressSlices(slices));
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
@@ -73,7 +75,7 @@ void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) 
   form.optLevel = options.optLevel;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
   PlaceConcatsOptions concats;
-  concats.optLevel = options.optLevel;
+  concats.optLevel = parts;
   pm.addNestedPass<func::FuncOp>(createPlaceConcats(concats));
   pm.addPass(createCSEPass());
 }

@@ -207,6 +207,9 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   Location loc = op.getLoc();
   Captures kernel(op);
   bool onCopies = runsOnCopies(op);
+  auto isPart = [](Value tensor) { return !kernel::isContiguous(tensor); };
+  if (onCopies && (llvm::any_of(kernel.inputs, isPart) || llvm::any_of(op.getResults(), isPart)))
+    return op.emitOpError("works on copies of its tensors, one of which is a part of another one");
   SmallVector<Value> ptrs, sizes, bytes;
   for (Value input : kernel.inputs) {
     Buffer &source = buffer(input);
