@@ -196,9 +196,12 @@ Error Compilation::emit() {
 
   if (report.target->device) {
     llvm::Expected<DeviceModule> device = compileDevice(*module, *report.target->device, options.optLevel,
-                                                        /*assemble=*/options.emit != EmitKind::Ptx);
+                                                        options.emit != EmitKind::Ptx && !options.emulateOnly);
     if (!device)
       return device.takeError();
+    if (options.emulate)
+      if (Error error = addEmulation(*device))
+        return error;
     report.device = std::move(*device);
     if (options.emit == EmitKind::Ptx || options.emit == EmitKind::Cubin)
       return emitDevice();
@@ -304,6 +307,12 @@ Error Compilation::compile() {
     return usageError("--emit=" + extensionOf(options.emit).drop_front() + " needs a GPU as its target: --target=" +
                       llvm::join(llvm::map_range(deviceTargets(), [](const DeviceTarget &d) { return d.name.str(); }),
                                  ", --target="));
+  static constexpr EmitKind kWithImage[] = {EmitKind::SharedObject, EmitKind::Object, EmitKind::StaticLibrary,
+                                            EmitKind::Executable};
+  if (options.emulate && !report.target->device)
+    return usageError("--emulate needs a GPU as its target: --target=sm90");
+  if (options.emulate && !llvm::is_contained(kWithImage, options.emit))
+    return usageError("--emulate is for artifacts that can be run: --emit=so, obj, static-lib or exe");
   const Phase *last = findPhase(options.check                    ? "tensor"
                                 : !options.stopAfter.empty()     ? StringRef(options.stopAfter)
                                 : options.emit == EmitKind::Mlir ? "llvm"

@@ -154,6 +154,14 @@ static constexpr Flag kFlags[] = {
      }},
     {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir; of a GPU's kernels: ptx, cubin",
      [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
+    {"--emulate", "", "adds what optc-run --device=emulator runs on this machine's CPU in place of a GPU's kernels",
+     setTrue<&Options::emulate>},
+    {"--emulate-only", "",
+     "as --emulate, and leaves out the code for the GPU: no CUDA toolkit is needed to assemble it",
+     [](Options &o, StringRef) -> Error {
+       o.emulate = o.emulateOnly = true;
+       return Error::success();
+     }},
     {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
     {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
     {"--name", "SYMBOL", "prefix of the exported symbols (default: from the file name of the model)", parseName},

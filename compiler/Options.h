@@ -26,6 +26,7 @@ struct Options {
   int optLevel = 2;
   std::string target = "native";
   EmitKind emit = EmitKind::SharedObject;
+  bool emulate = false, emulateOnly = false;          ///< an image for the emulator; no code for the device
   std::map<std::string, int64_t> dims;                ///< of --dim
   std::map<std::string, std::vector<int64_t>> shapes; ///< of --shape; -1: unknown
   std::string stopAfter, startFrom;                   ///< names of phases

@@ -44,6 +44,9 @@ struct DeviceModule {
 llvm::Expected<DeviceModule> compileDevice(mlir::ModuleOp module, const DeviceTarget &device, int optLevel,
                                            bool assemble);
 
+/// Makes the image for the emulator from the module's bitcode.
+llvm::Error addEmulation(DeviceModule &device);
+
 /// A file of NVIDIA's toolkit (`bin/ptxas`, `nvvm/libdevice/libdevice.10.bc`): below CUDA_HOME, beside the ptxas on
 /// PATH, or in the wheels of the Python environment (nvidia-cuda-nvcc). Empty when there is none.
 std::string findToolkitFile(llvm::StringRef path);

@@ -77,7 +77,7 @@ optc_status SetUp::loadModule() {
     bool fits;
   } images[] = {{device.cubin, "its cubin", capability == device.chip},
                 {device.ptx, "its PTX", capability >= 80},
-                {device.emulation, "its image for the emulator", capability == device.chip}};
+                {device.emulation, "its image for the emulator", capability >= device.chip}};
   char log[512] = "", reasons[760] = "";
   size_t at = 0;
   for (const auto &image : images) {

@@ -14,6 +14,7 @@ void checkGlobal(Thread *, uint32_t, const void *, uint32_t);
 void checkGeneric(Thread *, uint32_t, const void *, uint32_t);
 void checkRange(Thread *, uint32_t, const void *, uint64_t, uint32_t);
 void checkFailed(Thread *, uint32_t, const void *, uint32_t);
+void trap(Thread *, uint32_t);
 uint32_t isShared(Thread *, uint32_t, const void *);
 // Barrier.cpp
 void barrierAligned(Thread *, uint32_t, uint32_t);
@@ -51,10 +52,10 @@ void cpAsyncCommit(Thread *, uint32_t);
 void cpAsyncWait(Thread *, uint32_t, uint32_t);
 void fenceAsync(Thread *, uint32_t);
 // Warp.cpp
-uint32_t shuffleUp(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
-uint32_t shuffleDown(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
-uint32_t shuffleXor(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
-uint32_t shuffleIndex(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
+uint64_t shuffleUp(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
+uint64_t shuffleDown(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
+uint64_t shuffleXor(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
+uint64_t shuffleIndex(Thread *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t);
 uint32_t ballot(Thread *, uint32_t, uint32_t, uint32_t);
 uint32_t voteAll(Thread *, uint32_t, uint32_t, uint32_t);
 uint32_t voteAny(Thread *, uint32_t, uint32_t, uint32_t);
@@ -113,6 +114,7 @@ void *findFunction(const char *name) {
       entry("check.generic", checkGeneric),
       entry("check.range", checkRange),
       entry("check.failed", checkFailed),
+      entry("trap", trap),
       entry("isspacep.shared", isShared),
 
       entry("barrier.cta.sync.aligned.all", barrierAligned),

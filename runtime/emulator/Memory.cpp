@@ -127,6 +127,9 @@ void checkFailed(Thread *thread, uint32_t, const void *address, uint32_t info) {
        info & Access::kWrite ? "store" : "load", Access::bytes(info), address);
 }
 
+/// llvm.trap: an assertion of device code.
+void trap(Thread *thread, uint32_t) { fail(*thread, "trap"); }
+
 uint32_t isShared(Thread *thread, uint32_t, const void *address) {
   return reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(thread->shared) < kSharedWindow;
 }

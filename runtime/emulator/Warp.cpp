@@ -71,10 +71,10 @@ template <Way way> static void shuffle(Block &block, Warp &, uint32_t warp, Meet
 }
 
 template <Way way>
-static Shuffle shuffled(Thread *t, uint32_t site, uint32_t mask, uint32_t value, uint32_t operand, uint32_t clamp) {
+static uint64_t shuffled(Thread *t, uint32_t site, uint32_t mask, uint32_t value, uint32_t operand, uint32_t clamp) {
   Shuffle s = {value, operand, clamp, false};
   meet(*t, site, mask, "shfl.sync", false, &s, shuffle<way>);
-  return s;
+  return s.value | static_cast<uint64_t>(s.inRange) << 32;
 }
 
 /// Combines the values of all lanes.
@@ -213,17 +213,17 @@ static void meetMatrix(Thread *t, uint32_t site, const char *name, void *result,
 
 namespace optc::emulator {
 
-uint32_t shuffleUp(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
-  return shuffled<Way::Up>(t, site, mask, v, b, c).value;
+uint64_t shuffleUp(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
+  return shuffled<Way::Up>(t, site, mask, v, b, c);
 }
-uint32_t shuffleDown(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
-  return shuffled<Way::Down>(t, site, mask, v, b, c).value;
+uint64_t shuffleDown(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
+  return shuffled<Way::Down>(t, site, mask, v, b, c);
 }
-uint32_t shuffleXor(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
-  return shuffled<Way::Xor>(t, site, mask, v, b, c).value;
+uint64_t shuffleXor(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
+  return shuffled<Way::Xor>(t, site, mask, v, b, c);
 }
-uint32_t shuffleIndex(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
-  return shuffled<Way::Index>(t, site, mask, v, b, c).value;
+uint64_t shuffleIndex(Thread *t, uint32_t site, uint32_t mask, uint32_t v, uint32_t b, uint32_t c) {
+  return shuffled<Way::Index>(t, site, mask, v, b, c);
 }
 uint32_t ballot(Thread *t, uint32_t site, uint32_t mask, uint32_t p) {
   return combine(t, site, mask, "vote.sync", p, Ballot());

@@ -89,10 +89,10 @@ def classify(rc, text, running):
     return Outcome(CRASH, f"{tool}: {why}: {Outcome(CRASH, text).reason}")
 
 
-def compile_model(model, artifact, level, timeout=60, extra=()):
+def compile_model(model, artifact, level, timeout=60, target="native", extra=()):
     """optc on one model."""
     rc, text = command(
-        [os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", "--target=native", *extra],
+        [os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", f"--target={target}", *extra],
         timeout,
         cwd=os.path.dirname(os.path.abspath(artifact)),
     )
