@@ -47,6 +47,13 @@ bool optc::kernel::computesByElement(Block &block, std::string *why) {
         return refuse(reason);
       continue;
     }
+    // Parts that are put together: whose the element is follows from its position.
+    bool isPart = isa<tensor::InsertSliceOp, tensor::ExtractSliceOp>(op) &&
+                  cast<OffsetSizeAndStrideOpInterface>(op).hasUnitStride() &&
+                  cast<RankedTensorType>(op.getOperand(0).getType()).getRank() ==
+                      cast<RankedTensorType>(op.getResult(0).getType()).getRank();
+    if (isPart)
+      continue;
     bool onTensors = llvm::any_of(op.getOperandTypes(), llvm::IsaPred<TensorType>) ||
                      llvm::any_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
     if (op.getNumRegions() || !isMemoryEffectFree(&op) || (onTensors && !isa<tensor::DimOp, tensor::ExtractOp>(op)))
