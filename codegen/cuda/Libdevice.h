@@ -6,8 +6,7 @@
 
 namespace optc::cuda {
 
-/// Links what a module calls of libdevice, when it calls any of it, and replaces the inline PTX in there by what LLVM
-/// knows, where it does: the emulator runs LLVM IR.
+/// Links what a module calls of libdevice, when it calls any of it.
 llvm::Error linkLibdevice(llvm::Module &module);
 
 } // namespace optc::cuda
