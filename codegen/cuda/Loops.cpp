@@ -19,10 +19,20 @@ static LogicalResult emitElements(cuda::DeviceBody &body) {
            << body.func.getName() << "' element by element: " << why;
   cuda::ElementEmitter elements(body);
   elements.replaceScalarReads();
-  SmallVector<Value> results;
-  body.func.walk([&](bufferization::MaterializeInDestinationOp op) { results.push_back(op.getSource()); });
-  for (Value result : results) {
-    Value buffer = body.destination(result), count = body.product(body.dims(result));
+  SmallVector<bufferization::MaterializeInDestinationOp> stores;
+  body.func.walk([&](bufferization::MaterializeInDestinationOp op) { stores.push_back(op); });
+  for (bufferization::MaterializeInDestinationOp store : stores) {
+    Value result = store.getSource(), buffer = body.destination(result);
+    auto bind = store.getDest().getDefiningOp<kernel::BindOp>();
+    if (!bind)
+      return store.emitError("the cuda-loops family needs a buffer for every result");
+    Value count = body.index.c(1);
+    ValueRange dynamic = bind.getDims();
+    for (int64_t size : cast<MemRefType>(bind.getMemref().getType()).getShape()) {
+      count = body.index.mul(count, ShapedType::isDynamic(size) ? dynamic.front() : body.index.c(size));
+      if (ShapedType::isDynamic(size))
+        dynamic = dynamic.drop_front();
+    }
     body.forElements(
         count, 1, [&](Value flat) { memref::StoreOp::create(body.b, elements.at(result, {{}, flat}), buffer, flat); });
   }

@@ -298,7 +298,8 @@ static LogicalResult placeTemporaries(cuda::DeviceBody &body) {
     OpBuilder b(bind);
     auto shared = MemRefType::get(type.getShape(), elem, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
     op.getResult().setType(shared);
-    op.replaceAllUsesWith(kernel::BindOp::create(b, op.getLoc(), shared, bind.getPtr(), ValueRange()).getResult());
+    op.replaceAllUsesWith(
+        kernel::BindOp::create(b, op.getLoc(), shared, bind.getPtr(), ValueRange(), /*stored=*/nullptr).getResult());
     op.erase();
     bind.erase();
   }
