@@ -49,7 +49,8 @@ Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
       LLVM::GEPOp::create(b, space, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedBytes)});
   sharedBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   auto type = MemRefType::get({count}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
-  return kernel::BindOp::create(b, type, place, ValueRange(), /*stored=*/nullptr);
+  // kernel.bind is for buffers of the dispatch ABI.
+  return UnrealizedConversionCastOp::create(b, type, place).getResult(0);
 }
 
 static llvm::MaybeAlign alignmentOf(VectorType type) {

@@ -6,6 +6,7 @@
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -42,13 +43,29 @@ struct BindLowering : public ConvertOpToLLVMPattern<kernel::BindOp> {
     return success();
   }
 };
+
+/// A place in shared memory as a memref (DeviceBody::shared).
+struct PlaceLowering : public ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = op->getNumResults() == 1 ? dyn_cast<MemRefType>(op.getResult(0).getType()) : MemRefType();
+    if (!type || !type.hasStaticShape() || op.getInputs().size() != 1 ||
+        !isa<LLVM::LLVMPointerType>(op.getInputs()[0].getType()))
+      return rewriter.notifyMatchFailure(op, "not an address as a memref");
+    Value descriptor =
+        MemRefDescriptor::fromStaticShape(rewriter, op.getLoc(), *getTypeConverter(), type, adaptor.getInputs()[0]);
+    rewriter.replaceOp(op, descriptor);
+    return success();
+  }
+};
 } // namespace
 
 static LogicalResult convert(gpu::GPUModuleOp device) {
   MLIRContext *context = device.getContext();
   LLVMTypeConverter converter(context);
   RewritePatternSet patterns(context);
-  patterns.add<BindLowering>(converter);
+  patterns.add<BindLowering, PlaceLowering>(converter);
   // libdevice first: what it has not stays an intrinsic that LLVM knows how to compute.
   populateLibDeviceConversionPatterns(converter, patterns, /*benefit=*/10);
   populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false);
@@ -63,6 +80,9 @@ static LogicalResult convert(gpu::GPUModuleOp device) {
   LLVMConversionTarget target(*context);
   target.addLegalDialect<NVVM::NVVMDialect>();
   target.addLegalOp<gpu::GPUModuleOp>();
+  target.addDynamicallyLegalOp<UnrealizedConversionCastOp>([](UnrealizedConversionCastOp op) {
+    return !isa<MemRefType>(op.getResult(0).getType()) || !isa<LLVM::LLVMPointerType>(op.getOperand(0).getType());
+  });
   if (failed(applyFullConversion(device, target, std::move(patterns))))
     return failure();
   OpBuilder b(context);

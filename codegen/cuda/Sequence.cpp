@@ -101,7 +101,7 @@ bool Distributor::isIndependent(scf::ForOp nest, Value iv) const {
   });
   // Only whole buffers are known not to be parts of each other.
   for (auto &[buffer, all] : accesses)
-    known &= isa_and_present<kernel::BindOp>(buffer.getDefiningOp());
+    known &= isa_and_present<kernel::BindOp, UnrealizedConversionCastOp>(buffer.getDefiningOp());
   if (!known)
     return false;
   return llvm::all_of(written, [&](Value buffer) {
@@ -247,8 +247,8 @@ void Distributor::inOrder(Block &block, Block::iterator from) {
     auto loop = dyn_cast<scf::ForOp>(op);
     Nest nest = loop ? nestOf(loop) : Nest();
     if (!nest.loops.empty()) {
-      barrierBefore(op);
       barrierAfter(op);
+      barrierBefore(op);
       distribute(nest, body.thread, index.c(body.threads));
     } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
       for (Region &region : op->getRegions())
@@ -293,15 +293,11 @@ static LogicalResult placeTemporaries(cuda::DeviceBody &body) {
     if (!elem.isIntOrFloat() || elem != type.getElementType())
       return op.emitError("kernel '") << body.func.getName() << "' needs a temporary of type " << type
                                       << ", which shared memory cannot hold";
+    // The same place, in the shape of the temporary.
     Value flat = body.shared(elem, type.getNumElements());
-    auto bind = flat.getDefiningOp<kernel::BindOp>();
-    OpBuilder b(bind);
-    auto shared = MemRefType::get(type.getShape(), elem, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
-    op.getResult().setType(shared);
-    op.replaceAllUsesWith(
-        kernel::BindOp::create(b, op.getLoc(), shared, bind.getPtr(), ValueRange(), /*stored=*/nullptr).getResult());
+    flat.setType(MemRefType::get(type.getShape(), elem, MemRefLayoutAttrInterface(), body.b.getI64IntegerAttr(3)));
+    op.replaceAllUsesWith(flat);
     op.erase();
-    bind.erase();
   }
   return success();
 }
@@ -318,6 +314,10 @@ LogicalResult cuda::emitSequence(DeviceBody &body, const EmitOptions &options) {
   memref::CastOp::getCanonicalizationPatterns(patterns, context);
   if (failed(applyPatternsGreedily(body.func, std::move(patterns))))
     return failure();
+  body.func.walk([](memref::CopyOp copy) {
+    if (bufferOf(copy.getSource()) == bufferOf(copy.getTarget()))
+      copy.erase();
+  });
   body.bindThread(); // nothing used it so far
   if (failed(placeTemporaries(body)))
     return failure();
