@@ -41,6 +41,8 @@ public:
   Compilation(const Options &options, raw_ostream &out, raw_ostream &err)
       : options(options), out(out), diagnostics(err), progress(options.progress, err), context(makeRegistry(options)) {
     context.allowUnregisteredDialects(false);
+    if (!onnx::customInfos().empty())
+      context.getOrLoadDialect(onnx::kPluginDialect);
   }
   ExitCode run();
 
@@ -222,6 +224,12 @@ Error Compilation::emit() {
     artifact.headerPath = std::string(header);
     artifact.header = generateHeader(plan->signature, artifact.kind);
   }
+  if (options.plugins) {
+    llvm::Expected<std::vector<std::string>> kernels = options.plugins->kernelFiles(*module, *report.target);
+    if (!kernels)
+      return kernels.takeError();
+    artifact.libraries = std::move(*kernels);
+  }
   ArtifactStats stats;
   if (Error error = emitArtifact(*module, *report.target, plan->signature, plan->weights, artifact, stats))
     return error;
@@ -262,8 +270,11 @@ Error Compilation::writeDepfile() {
   for (const std::string &path : files.paths())
     text += " \\\n  " + escapedForMake(path);
   if (options.plugins)
-    for (const Plugin &plugin : options.plugins->plugins())
+    for (const Plugin &plugin : options.plugins->plugins()) {
       text += " \\\n  " + escapedForMake(plugin.file);
+      for (const std::string &file : plugin.kernelFiles)
+        text += " \\\n  " + escapedForMake(file);
+    }
   return writeTextFile(options.depfile, text + "\n");
 }
 

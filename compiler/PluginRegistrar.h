@@ -3,6 +3,7 @@
 #define OPTC_COMPILER_PLUGINREGISTRAR_H
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/Pass.h"
+#include "optc/dialects/onnx/Custom.h"
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,6 +39,15 @@ public:
     addDialect(mlir::TypeID::get<Dialect>(), Dialect::getDialectNamespace(),
                [](mlir::MLIRContext *context) { return context->getOrLoadDialect<Dialect>(); });
   }
+
+  /// Makes an operator known: nodes of its domain and name are imported, and artifacts call its kernel. The domain is
+  /// none of ONNX, and no other plugin has the operator.
+  void addOperator(onnx::CustomOperator op);
+
+  /// Names a file with kernels of the operators, an object or a static library that needs libc and libm only; relative
+  /// to the folder of the plugin. It becomes part of every artifact that uses one of the operators. Once per machine
+  /// that the kernels are there for.
+  void addKernels(llvm::StringRef file);
 
   /// What was wrong with the calls; empty when nothing was.
   const std::string &problem() const { return firstProblem; }

@@ -2,6 +2,7 @@
 #include "optc/compiler/Plugins.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "optc/codegen/object/Artifact.h"
 #include "optc/compiler/Dialects.h"
 #include "optc/compiler/Phases.h"
 #include "optc/compiler/PluginApi.h"
@@ -9,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace optc;
@@ -59,6 +61,8 @@ void PluginRegistrar::insertPass(PluginPosition position, StringRef phaseName, P
 }
 
 void PluginRegistrar::addDialect(TypeID type, StringRef name, const DialectAllocatorFunction &make) {
+  if (name == onnx::kPluginDialect)
+    return refuse("its dialect has the name '" + name + "', which is that of the operators of plugins");
   if (llvm::is_contained(plugin.dialectNames, name))
     return;
   DialectRegistry own;
@@ -72,6 +76,19 @@ void PluginRegistrar::addDialect(TypeID type, StringRef name, const DialectAlloc
   }
   plugin.dialectNames.push_back(name.str());
   plugin.dialects.insert(type, name, make);
+}
+
+void PluginRegistrar::addOperator(onnx::CustomOperator op) { plugin.operators.push_back(std::move(op)); }
+
+void PluginRegistrar::addKernels(StringRef file) {
+  SmallString<256> path(file);
+  if (llvm::sys::path::is_relative(file)) {
+    path = llvm::sys::path::parent_path(plugin.file);
+    llvm::sys::path::append(path, file);
+  }
+  if (!llvm::sys::fs::is_regular_file(path))
+    return refuse("the file with its kernels, " + path + ", cannot be read");
+  plugin.kernelFiles.push_back(std::string(path));
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,12 +166,17 @@ Error PluginSet::add(const optc_plugin_info &info, StringRef file) {
   PluginRegistrar registrar(plugin);
   info.register_plugin(&registrar);
   std::string reason = registrar.problem();
-  if (reason.empty() && plugin.passes.empty() && plugin.dialectNames.empty())
+  if (reason.empty() && plugin.passes.empty() && plugin.dialectNames.empty() && plugin.operators.empty())
     reason = "it registers nothing";
+  if (reason.empty() && !plugin.operators.empty() && plugin.kernelFiles.empty())
+    reason = "it has operators, but no file with their kernels (addKernels)";
   for (const Plugin &other : loaded)
     for (const std::string &name : plugin.dialectNames)
       if (&other != &plugin && llvm::is_contained(other.dialectNames, name))
         reason = "its dialect '" + name + "' has the name of a dialect of the plugin '" + other.name + "'";
+  for (const onnx::CustomOperator &op : plugin.operators)
+    if (reason.empty())
+      reason = onnx::addCustomOperator(op);
   if (reason.empty())
     return Error::success();
   loaded.pop_back();
@@ -195,9 +217,32 @@ std::string PluginSet::names() const {
 void PluginSet::registerDialects(DialectRegistry &registry) const {
   for (const Plugin &plugin : loaded)
     plugin.dialects.appendTo(registry);
+  onnx::registerCustomDialect(registry);
 }
 
-/// A pass with its name and the values of all its options.
+Expected<std::vector<std::string>> PluginSet::kernelFiles(ModuleOp module, const Target &target) const {
+  std::vector<std::string> files;
+  for (const Plugin &plugin : loaded) {
+    auto used = llvm::find_if(
+        plugin.operators, [&](const onnx::CustomOperator &op) { return module.lookupSymbol(op.kernel) != nullptr; });
+    if (used == plugin.operators.end())
+      continue;
+    size_t before = files.size();
+    for (const std::string &file : plugin.kernelFiles) {
+      Expected<bool> fits = isForTarget(file, target);
+      if (!fits)
+        return fits.takeError();
+      if (*fits)
+        files.push_back(file);
+    }
+    if (files.size() == before)
+      return usageError("the plugin '" + plugin.name + "' has no kernel of " + used->domain + "." + used->name +
+                        " for " + StringRef(target.triple).split('-').first + "; there is " +
+                        llvm::join(plugin.kernelFiles, ", "));
+  }
+  return files;
+}
+
 static std::string pipelineOf(Pass &pass) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -285,6 +330,8 @@ std::string PluginSet::describe() const {
          << (entry.phase ? (nameOf(entry.position) + " " + entry.phase->name).str() : std::string("optc-opt only"))
          << ": " << pipelineOf(*pass) << "\n    " << pass->getDescription() << "\n";
     }
+    for (const onnx::CustomOperator &op : plugin.operators)
+      os << "  operator: " << op.domain << "." << op.name << ", since version " << op.sinceVersion << "\n";
     if (!plugin.dialectNames.empty())
       os << "  dialects: " << llvm::join(plugin.dialectNames, ", ") << "\n";
   }

@@ -1,6 +1,7 @@
 //===- Plugins.h - the loaded plugins and what they add ---------------------===//
 #ifndef OPTC_COMPILER_PLUGINS_H
 #define OPTC_COMPILER_PLUGINS_H
+#include "mlir/IR/BuiltinOps.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/compiler/PluginRegistrar.h"
 #include <deque>
@@ -12,6 +13,7 @@ struct optc_plugin_info;
 
 namespace optc {
 struct Phase;
+struct Target;
 
 /// What plugins have to be built against: a hash of the headers and of LLVM's version.
 llvm::StringRef buildId();
@@ -29,6 +31,8 @@ struct Plugin {
   std::vector<PluginPass> passes;
   std::vector<std::string> dialectNames;
   mlir::DialectRegistry dialects;
+  std::vector<onnx::CustomOperator> operators;
+  std::vector<std::string> kernelFiles;
 };
 
 /// By the name of a pass: its options, as MLIR writes them (`a=1 b=2`).
@@ -56,6 +60,8 @@ public:
                                                      PluginPosition position, const PassOptionTexts &options) const;
   /// Adds PASS:NAME=VALUE to `options`. The error says which passes and options there are.
   llvm::Error addOption(llvm::StringRef text, PassOptionTexts &options) const;
+  /// The files with the kernels that a module in the LLVM dialect calls.
+  llvm::Expected<std::vector<std::string>> kernelFiles(mlir::ModuleOp module, const Target &target) const;
   /// For people: every plugin with its passes, their options and defaults.
   std::string describe() const;
 

@@ -39,6 +39,11 @@ static std::optional<int64_t> multiplyAdds(kernel::DispatchOp dispatch) {
 }
 
 void Report::collectKernels(ModuleOp module) {
+  module->walk([&](kernel::ForeignOp op) {
+    json::Object entry{{"label", utf8(op.getSymbol())}, {"family", "foreign"}, {"reason", "an operator of a plugin"}};
+    entry["nodes"] = json::Array{utf8(nodeName(op.getLoc()))};
+    kernels.push_back(std::move(entry));
+  });
   module->walk([&](kernel::DispatchOp op) {
     json::Object entry{{"label", utf8(op.getLabel())}};
     if (kernel::StrategyAttr strategy = op.getStrategyAttr()) {

@@ -20,7 +20,7 @@ struct Report {
   std::vector<std::string> problems;
   int exitCode = 0;
 
-  /// Reads the strategies of the dispatches after `configure`.
+  /// Reads the strategies of the dispatches after `configure`, and which kernels of plugins are called.
   void collectKernels(mlir::ModuleOp module);
   llvm::json::Object toJson(const Options &options) const;
 };

@@ -3,8 +3,10 @@
  * Version OPTC_DISPATCH_ABI. Used by emitted kernels, by kernels that plugins
  * write in C or C++, by the host program and by the profiler.
  *
- * Kernels see raw, contiguous, row-major buffers; sizes that are not static
- * arrive as scalars. All sizes are counted in elements unless they say bytes.
+ * Kernels see raw, row-major buffers; sizes that are not static arrive as
+ * scalars. Buffers are contiguous, but for those of generated kernels that
+ * are parts of larger ones: such a kernel knows the strides. All sizes are
+ * counted in elements unless they say bytes.
  *===----------------------------------------------------------------------===*/
 #ifndef OPTC_RUNTIME_DISPATCH_H
 #define OPTC_RUNTIME_DISPATCH_H

@@ -6,6 +6,7 @@
 #include "optc/codegen/object/OutputFile.h"
 #include "optc/codegen/object/WeightFile.h"
 #include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -43,6 +44,8 @@ private:
   Error linkShared(OutputFile &output);
   Error linkObject(OutputFile &output);
   Error archive(OutputFile &output);
+  Error addLibraries(std::vector<NewArchiveMember> &members,
+                     std::vector<object::OwningBinary<object::Binary>> &libraries);
   Error appendToLauncher(StringRef shared, OutputFile &output);
   std::string intermediate(StringRef suffix) const;
 
@@ -128,19 +131,97 @@ Error Emitter::linkShared(OutputFile &output) {
   std::vector<std::string> files;
   for (const OutputFile &object : objects)
     files.push_back(object.path().str());
+  llvm::append_range(files, options.libraries);
   files.push_back(runtime);
   if (Error error = checkSpace(output, files))
     return error;
-  return linkSharedObject(target, signature.name, files, output.path());
+  Error error = linkSharedObject(target, signature.name, files, output.path());
+  if (options.libraries.empty())
+    return error;
+  // The linker trips over nothing else that is not optc's own.
+  return handleErrors(std::move(error), [&](std::unique_ptr<CompileError> e) -> Error {
+    if (e->code() != ExitCode::Internal)
+      return Error(std::move(e));
+    return usageError("the kernels of plugins in " + join(options.libraries, ", ") +
+                      " cannot be linked: " + e->message() + "; they may need each other, libc and libm only");
+  });
 }
 
 Error Emitter::linkObject(OutputFile &output) {
   std::vector<std::string> files;
   for (const OutputFile &object : objects)
     files.push_back(object.path().str());
+  llvm::append_range(files, options.libraries);
   if (Error error = checkSpace(output, files))
     return error;
   return linkRelocatable(target, files, output.path());
+}
+
+static Expected<object::OwningBinary<object::Binary>> openLibrary(StringRef file) {
+  Expected<object::OwningBinary<object::Binary>> binary = object::createBinary(file);
+  if (!binary)
+    return usageError(file + " is no object and no archive: " + toString(binary.takeError()));
+  if (!isa<object::ObjectFile, object::Archive>(binary->getBinary()))
+    return usageError(file + " is no object and no archive");
+  return binary;
+}
+
+Expected<bool> optc::isForTarget(StringRef file, const optc::Target &target) {
+  Expected<object::OwningBinary<object::Binary>> binary = openLibrary(file);
+  if (!binary)
+    return binary.takeError();
+  auto fits = [&](const object::Binary &code) {
+    auto *object = dyn_cast<object::ELFObjectFileBase>(&code);
+    return object && object->getArch() == Triple(target.triple).getArch();
+  };
+  auto *archive = dyn_cast<object::Archive>(binary->getBinary());
+  if (!archive)
+    return fits(*binary->getBinary());
+  Error error = Error::success();
+  bool all = true;
+  for (const object::Archive::Child &child : archive->children(error)) {
+    Expected<std::unique_ptr<object::Binary>> member = child.getAsBinary();
+    if (!member) {
+      consumeError(std::move(error));
+      return usageError(file + " has a damaged member: " + toString(member.takeError()));
+    }
+    all &= fits(**member);
+  }
+  if (error)
+    return usageError(file + " is damaged: " + toString(std::move(error)));
+  return all;
+}
+
+/// Everything in the libraries becomes members of the archive.
+Error Emitter::addLibraries(std::vector<NewArchiveMember> &members,
+                            std::vector<object::OwningBinary<object::Binary>> &libraries) {
+  for (const std::string &file : options.libraries) {
+    Expected<object::OwningBinary<object::Binary>> library = openLibrary(file);
+    if (!library)
+      return library.takeError();
+    auto *archive = dyn_cast<object::Archive>(library->getBinary());
+    if (!archive) {
+      Expected<NewArchiveMember> member = NewArchiveMember::getFile(file, /*Deterministic=*/true);
+      if (!member)
+        return environmentError(toString(member.takeError()));
+      member->MemberName = names.emplace_back(sys::path::filename(file));
+      members.push_back(std::move(*member));
+      continue;
+    }
+    Error error = Error::success();
+    for (const object::Archive::Child &child : archive->children(error)) {
+      Expected<NewArchiveMember> member = NewArchiveMember::getOldMember(child, /*Deterministic=*/true);
+      if (!member) {
+        consumeError(std::move(error));
+        return environmentError(file + ": " + toString(member.takeError()));
+      }
+      members.push_back(std::move(*member));
+    }
+    if (error)
+      return environmentError(file + ": " + toString(std::move(error)));
+    libraries.push_back(std::move(*library));
+  }
+  return Error::success();
 }
 
 Error Emitter::archive(OutputFile &output) {
@@ -155,6 +236,9 @@ Error Emitter::archive(OutputFile &output) {
     member->MemberName = names.emplace_back(std::move(name));
     members.push_back(std::move(*member));
   }
+  std::vector<object::OwningBinary<object::Binary>> libraries; // members point into them
+  if (Error error = addLibraries(members, libraries))
+    return error;
   std::error_code why;
   raw_fd_ostream os(output.path(), why);
   if (why)

@@ -18,6 +18,7 @@ struct ArtifactOptions {
   int optLevel = 2;
   std::optional<uint64_t> maxBytes;     ///< of the file
   const DeviceModule *device = nullptr; ///< code of the device; null: none
+  std::vector<std::string> libraries;   ///< objects and archives with code that the model calls: kernels of plugins
   std::string headerPath, header;       ///< a text that replaces this file together with the artifact; no path: none
 };
 
@@ -31,6 +32,9 @@ struct ArtifactStats {
 /// place or name of the output). No file is left behind on an error.
 llvm::Error emitArtifact(mlir::ModuleOp module, const Target &target, const ModelSignature &signature,
                          llvm::ArrayRef<WeightBlob> weights, const ArtifactOptions &options, ArtifactStats &stats);
+
+/// Whether an object or an archive holds code for the target's machine. Fails when it is neither.
+llvm::Expected<bool> isForTarget(llvm::StringRef file, const Target &target);
 
 /// The C99 header of a model: typed entry, shapes, element types and sizes as constants.
 std::string generateHeader(const ModelSignature &signature, ArtifactKind kind);

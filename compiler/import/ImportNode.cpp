@@ -133,7 +133,7 @@ void Importer::node(const NodeProto &proto, Scope &scope, const Frame &frame) {
       giveUp();
     return;
   }
-  bool good = schemas.newest(node.domain) ? check(node, opset, where) : checkContrib(node, where);
+  bool good = schemas.newest(node.domain) ? check(node, opset, where) : checkContrib(node, opset, where);
   if (!good || problems.count() != before || usesBroken)
     return giveUp();
 

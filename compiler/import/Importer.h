@@ -87,7 +87,7 @@ private:
 
   // NodeChecks.cpp: is this a node of its opset?
   bool check(const Node &node, int64_t opset, const std::string &where);
-  bool checkContrib(const Node &node, const std::string &where);
+  bool checkContrib(const Node &node, int64_t opset, const std::string &where);
   bool checkTypes(const Node &node, const onnx::OpInfo &info, llvm::ArrayRef<mlir::Value> operands,
                   const std::string &where);
   void unknownOperator(const Node &node, int64_t opset, const std::string &where);

@@ -1,6 +1,7 @@
 //===- NodeChecks.cpp - is this a node of its opset? ----------------------===//
 #include "optc/compiler/import/Importer.h"
 #include "optc/compiler/import/Text.h"
+#include "optc/dialects/onnx/Custom.h"
 #include "optc/dialects/onnx/Types.h"
 
 using namespace mlir;
@@ -31,13 +32,20 @@ void Importer::unknownOperator(const Node &node, int64_t opset, const std::strin
     else if (info.name == node.op)
       elsewhere = "; an operator of this name is in the domain " + domainName(info.domain);
   }
+  for (const OpInfo *info : onnx::customInfos()) {
+    if (info->domain == node.domain)
+      near.push_back(info->name);
+    else if (info->name == node.op)
+      elsewhere = "; a plugin has an operator of this name in the domain " + domainName(info->domain);
+  }
   bool knownDomain = !near.empty();
   for (const auto &entry : functions)
     near.push_back(entry.second->name());
   if (!knownDomain)
     problems.add(where + ": optc knows no operators of the domain " + domainName(node.domain) +
                  ", so it cannot import " + quoted(node.op) + elsewhere +
-                 "; replace it, or give the model a function of that name and domain.");
+                 "; replace it, give the model a function of that name and domain, or load a plugin that has it "
+                 "(--plugin).");
   else
     problems.add(where + ": " + quoted(node.op) + " is not an operator of the domain " + domainName(node.domain) +
                  didYouMean(node.op, near) + elsewhere + "; replace it, or give the model a function of that name.");
@@ -138,13 +146,17 @@ static optc_onnx::AttributeProto_AttributeType protoKind(AttrKind kind) {
   return AttributeProto::UNDEFINED;
 }
 
-bool Importer::checkContrib(const Node &node, const std::string &where) {
+bool Importer::checkContrib(const Node &node, int64_t opset, const std::string &where) {
   size_t before = problems.count();
   const OpInfo *info = onnx::lookupOp(node.domain, node.op);
   if (!info) {
     unknownOperator(node, 0, where);
     return false;
   }
+  if (onnx::customOperator(info->mlirName) && opset < info->sinceVersion)
+    problems.add(where + ": " + quoted(node.op) + " of the domain " + domainName(node.domain) +
+                 " exists since version " + Twine(info->sinceVersion) + ", but the model imports " +
+                 (opset ? "version " + std::to_string(opset) : std::string("none")) + "; correct its opset_import.");
   auto bounds = [](ArrayRef<ValueInfo> formal, int &least, int &most) {
     least = most = 0;
     for (auto [i, v] : llvm::enumerate(formal)) {
@@ -162,6 +174,9 @@ bool Importer::checkContrib(const Node &node, const std::string &where) {
   bounds(info->inputs, minInputs, maxInputs);
   bounds(info->outputs, minOutputs, maxOutputs);
   checkCounts(node, minInputs, maxInputs, minOutputs, maxOutputs, where, problems);
+  for (auto [i, input] : llvm::enumerate(info->inputs))
+    if (input.arity == onnx::Arity::Single && i < node.inputs.size() && node.inputs[i].empty())
+      problems.add(where + " lacks its input " + Twine(i) + ", " + quoted(input.name) + ".");
   std::vector<StringRef> names;
   for (const onnx::AttrInfo &a : info->attributes) {
     names.push_back(a.name);

@@ -223,6 +223,15 @@ LogicalResult PaddedOp::verify() {
   return success();
 }
 
+LogicalResult ForeignOp::verify() {
+  if (getNumResults() == 0)
+    return emitOpError("computes nothing");
+  if (countDynamicDims(getResultTypes()) != static_cast<int64_t>(getResultDims().size()))
+    return emitOpError("has ") << getResultDims().size() << " dims for " << countDynamicDims(getResultTypes())
+                               << " dynamic dimensions";
+  return success();
+}
+
 LogicalResult BindOp::verify() {
   auto type = cast<MemRefType>(getMemref().getType());
   if (static_cast<int64_t>(getDims().size()) != type.getNumDynamicDims())

@@ -155,6 +155,29 @@ def LibraryOp : KernelOp<"library", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "$fn `(` $operands_ `)` $params `dtypes` $dtypes attr-dict `:` functional-type($operands_, $results)";
 }
 
+def ForeignOp : KernelOp<"foreign", [Pure, AttrSizedOperandSegments]> {
+  let summary = "launches a kernel that is linked to the artifact: an operator of a plugin";
+  let description = [{
+    The kernel is a function `symbol` of the dispatch ABI (runtime/dispatch.h).
+    Its buffers are the inputs, then the results; its scalars are the rank and
+    all sizes of each of those, known ones too, then `params`. It works on tiles
+    of its own choice, of which there are `tiles`.
+
+    ```mlir
+    %y = kernel.foreign "row_normalize" (%x) dims [%n] tiles %t params [1065353216]
+      : (tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$symbol, Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$result_dims, Index:$tiles,
+                       DenseI64ArrayAttr:$params);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $symbol `(` $inputs `)` `dims` `[` $result_dims `]` `tiles` $tiles `params` $params attr-dict
+    `:` functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
 def AbsentOp : KernelOp<"absent", [Pure]> {
   let summary = "stands for an absent optional operand of a library operator";
   let results = (outs NoneType:$result);

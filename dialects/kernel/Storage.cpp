@@ -40,7 +40,9 @@ SmallVector<int64_t> optc::kernel::storedShape(Value tensor) {
   if (auto op = dyn_cast<linalg::LinalgOp>(def))
     return relevant(shape, storedShape(op.getDpsInits()[number]));
   if (auto cast = dyn_cast<tensor::CastOp>(def); cast && isa<RankedTensorType>(cast.getSource().getType()))
-    return relevant(shape, storedShape(cast.getSource()));
+    // Of a whole tensor it is one, whatever its type has forgotten.
+    return isContiguous(cast.getSource()) ? SmallVector<int64_t>(shape)
+                                          : relevant(shape, storedShape(cast.getSource()));
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def);
       slice && slice.getSourceType().getRank() == slice.getType().getRank())
     return relevant(shape, storedShape(slice.getSource()));
@@ -69,6 +71,17 @@ SmallVector<int64_t> optc::kernel::stridesOf(ArrayRef<int64_t> stored) {
   return strides;
 }
 
+bool optc::kernel::sameSize(Value a, unsigned i, Value b, unsigned j) {
+  auto sizeOf = [](Value tensor, unsigned d) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SizeExpr size(type.isDynamicDim(d) ? 1 : type.getDimSize(d));
+    if (type.isDynamicDim(d))
+      size.runtime.push_back({tensor, d});
+    return size;
+  };
+  return SizeClasses().equal(sizeOf(a, i), sizeOf(b, j));
+}
+
 bool optc::kernel::isAddressable(tensor::ExtractSliceOp slice, std::string *why) {
   auto refuse = [&](StringRef reason) {
     if (why)
@@ -79,16 +92,8 @@ bool optc::kernel::isAddressable(tensor::ExtractSliceOp slice, std::string *why)
   if (!slice.hasUnitStride() || source.getRank() != type.getRank())
     return refuse("steps over elements");
   SmallVector<int64_t> stored = storedShape(slice.getSource());
-  SizeClasses sizes;
-  auto sizeOf = [](Value tensor, unsigned d) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SizeExpr size(type.isDynamicDim(d) ? 1 : type.getDimSize(d));
-    if (type.isDynamicDim(d))
-      size.runtime.push_back({tensor, d});
-    return size;
-  };
   for (int64_t d = outermost(type.getShape()) + 1; d < type.getRank(); ++d)
-    if (ShapedType::isDynamic(stored[d]) && !sizes.equal(sizeOf(slice, d), sizeOf(slice.getSource(), d)))
+    if (ShapedType::isDynamic(stored[d]) && !sameSize(slice, d, slice.getSource(), d))
       return refuse("cuts a dimension whose size only a run knows");
   return true;
 }

@@ -22,6 +22,9 @@ bool isContiguous(mlir::Value tensor);
 /// The distances of elements along each dimension in memory of this shape; `?` where they depend on run-time sizes.
 llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> stored);
 
+/// Whether dimension `i` of a tensor and dimension `j` of another one are known to have one size.
+bool sameSize(mlir::Value a, unsigned i, mlir::Value b, unsigned j);
+
 /// Whether a slice can be read where it is: it has unit steps, and the strides follow from constants and from its own
 /// sizes. `why` gets the reason of a refusal.
 bool isAddressable(mlir::tensor::ExtractSliceOp slice, std::string *why = nullptr);

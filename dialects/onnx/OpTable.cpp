@@ -1,6 +1,7 @@
 //===- OpTable.cpp - what the ONNX schemas say about each op ---------------===//
 #include "optc/dialects/onnx/OpTable.h"
 #include "mlir/IR/OpDefinition.h"
+#include "optc/dialects/onnx/Custom.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -41,7 +42,10 @@ static const llvm::StringMap<const OpInfo *> &byMlirName() {
   return map;
 }
 
-const OpInfo *optc::onnx::infoFor(StringRef mlirName) { return byMlirName().lookup(mlirName); }
+const OpInfo *optc::onnx::infoFor(StringRef mlirName) {
+  const OpInfo *info = byMlirName().lookup(mlirName);
+  return info ? info : customInfo(mlirName);
+}
 
 const OpInfo *optc::onnx::infoFor(Operation *op) { return infoFor(op->getName().getStringRef()); }
 
@@ -54,7 +58,8 @@ const OpInfo *optc::onnx::lookupOp(StringRef domain, StringRef name) {
   }();
   if (domain == "ai.onnx")
     domain = "";
-  return map.lookup((domain + "\n" + name).str());
+  const OpInfo *info = map.lookup((domain + "\n" + name).str());
+  return info ? info : lookupCustom(domain, name);
 }
 
 /// Drops nulls from `values` into `kept` and counts the values of each formal one into `segments`.

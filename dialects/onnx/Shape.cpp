@@ -1,5 +1,6 @@
 //===- Shape.cpp - shape inference with symbolic sizes ---------------------===//
 #include "optc/dialects/onnx/Shape.h"
+#include "optc/dialects/onnx/Custom.h"
 #include "optc/dialects/onnx/RankDemand.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/dialects/onnx/shapes/Shapes.h"
@@ -416,7 +417,10 @@ LogicalResult optc::inferOp(Operation *op, ShapeTable &table) {
   ShapeContext ctx(op, table);
   if (!ctx.info)
     return success();
-  auto it = shapeFunctions().find(op->getName().getStringRef());
+  StringRef name = op->getName().getStringRef();
+  if (const onnx::CustomOperator *custom = onnx::customOperator(name))
+    return onnx::inferCustom(*custom, ctx);
+  auto it = shapeFunctions().find(name);
   if (it == shapeFunctions().end())
     return inferUnknown(ctx);
   return it->second(ctx);

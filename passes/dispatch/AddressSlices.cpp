@@ -51,7 +51,7 @@ static StringRef needsCopy(OpOperand &use, bool contiguous) {
   bool isCast = isa<tensor::CastOp>(user) && isa<RankedTensorType>(user->getResult(0).getType());
   if (!isCast && !contiguous)
     return "is not contiguous for an op that needs it so";
-  if (isa<kernel::LibraryOp, tensor::ExtractOp>(user))
+  if (isa<kernel::LibraryOp, kernel::ForeignOp, tensor::ExtractOp>(user))
     return "";
   if (!isCast && !isa<kernel::ViewOp>(user))
     return "is a result, or carried by control flow";
@@ -59,6 +59,56 @@ static StringRef needsCopy(OpOperand &use, bool contiguous) {
     if (StringRef why = needsCopy(inner, contiguous); !why.empty())
       return why;
   return "";
+}
+
+/// A view that splits the innermost dimension of a slice of columns becomes a slice of a view:
+///   [n, 8:16 of 24] as [n, 2, 4]     [n, 2:4 of 6, 4]
+static void splitFirst(kernel::ViewOp view) {
+  auto slice = view.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || !slice.hasUnitStride() || kernel::isContiguous(slice.getResult()) ||
+      !kernel::isContiguous(slice.getSource()))
+    return;
+  RankedTensorType source = slice.getSourceType(), from = slice.getType();
+  auto to = cast<RankedTensorType>(view.getType());
+  int64_t last = from.getRank() - 1, inner = 1;
+  std::optional<int64_t> offset = last < 0 ? std::nullopt : getConstantIntValue(slice.getMixedOffsets()[last]);
+  if (!offset || source.getRank() != from.getRank() || to.getRank() <= from.getRank() || source.isDynamicDim(last) ||
+      ShapedType::isDynamicShape(to.getShape().drop_front(last)))
+    return;
+  for (int64_t size : to.getShape().drop_front(last + 1))
+    inner *= size;
+  if (inner == 0 || to.getDimSize(last) * inner != from.getDimSize(last) || *offset % inner != 0 ||
+      source.getDimSize(last) % inner != 0)
+    return;
+  for (int64_t d = 0; d < last; ++d)
+    if (!kernel::sameSize(view, d, slice, d))
+      return;
+  OpBuilder b(view);
+  Location loc = view.getLoc();
+  SmallVector<int64_t> shape(source.getShape());
+  shape[last] /= inner;
+  llvm::append_range(shape, to.getShape().drop_front(last + 1));
+  SmallVector<Value> dims;
+  for (int64_t d = 0; d < last; ++d)
+    if (source.isDynamicDim(d))
+      dims.push_back(b.createOrFold<tensor::DimOp>(loc, slice.getSource(), d));
+  Value whole =
+      kernel::ViewOp::create(b, loc, RankedTensorType::get(shape, to.getElementType()), slice.getSource(), dims);
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes();
+  offsets[last] = b.getIndexAttr(*offset / inner);
+  sizes[last] = b.getIndexAttr(to.getDimSize(last));
+  for (int64_t size : to.getShape().drop_front(last + 1)) {
+    offsets.push_back(b.getIndexAttr(0));
+    sizes.push_back(b.getIndexAttr(size));
+  }
+  SmallVector<OpFoldResult> steps(to.getRank(), b.getIndexAttr(1));
+  Value part = tensor::ExtractSliceOp::create(b, loc, whole, offsets, sizes, steps);
+  if (part.getType() != to)
+    part = tensor::CastOp::create(b, loc, to, part);
+  view.replaceAllUsesWith(part);
+  view.erase();
+  if (slice->use_empty())
+    slice->erase();
 }
 
 /// An op that gathers the elements of a slice. Elementwise users can take it in.
@@ -94,6 +144,11 @@ namespace {
 struct AddressSlices : public optc::impl::AddressSlicesBase<AddressSlices> {
   using AddressSlicesBase::AddressSlicesBase;
   void runOnOperation() override {
+    SmallVector<kernel::ViewOp> views;
+    if (optLevel >= 1)
+      getOperation()->walk([&](kernel::ViewOp view) { views.push_back(view); });
+    for (kernel::ViewOp view : views)
+      splitFirst(view);
     SmallVector<tensor::ExtractSliceOp> slices;
     getOperation()->walk([&](tensor::ExtractSliceOp slice) {
       if (!slice->getParentOfType<kernel::DispatchOp>())

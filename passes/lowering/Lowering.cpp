@@ -367,7 +367,9 @@ FailureOr<SmallVector<Value>> Lowering::lowerBlock(Block &block) {
         set(result, fromElements(result));
     } else {
       auto it = table.find(op.getName().getStringRef());
-      if (it == table.end()) {
+      if (const onnx::CustomOperator *custom = onnx::customOperator(op.getName().getStringRef())) {
+        failedAny |= failed(checkRanks(&op, *this)) || failed(lowerCustom(&op, *custom, *this));
+      } else if (it == table.end()) {
         const onnx::OpInfo *info = onnx::infoFor(&op);
         unsupported(&op, info && info->hasFunctionBody
                              ? "is supported only where the sizes that its definition needs as constants are known "

@@ -1,6 +1,7 @@
 //===- LoweringUtils.h - small helpers that several families share --------===//
 #ifndef OPTC_PASSES_LOWERING_LOWERINGUTILS_H
 #define OPTC_PASSES_LOWERING_LOWERINGUTILS_H
+#include "optc/dialects/onnx/Custom.h"
 #include "optc/passes/lowering/Lowering.h"
 
 namespace optc {
@@ -99,6 +100,9 @@ mlir::Value sliceOf(Lowering &l, llvm::StringRef label, const Lowering::Input &s
 /// dest[at...] = stored, in the storage type.
 mlir::Value insertRaw(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored, mlir::Value dest,
                       mlir::ValueRange at);
+
+/// Lowers an op of a plugin to the launch of its kernel.
+llvm::LogicalResult lowerCustom(mlir::Operation *op, const onnx::CustomOperator &custom, Lowering &l);
 
 /// Copies `source` (a lowered tensor of sizes `sizes`) into `dest`.
 mlir::Value copyInto(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, mlir::ValueRange sizes,

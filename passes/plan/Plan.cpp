@@ -346,8 +346,8 @@ void Planner::findDirectOutputs(func::ReturnOp op) {
       source = view.getSource();
     }
     Operation *def = source.getDefiningOp();
-    if (isa_and_nonnull<kernel::DispatchOp, tensor::ConcatOp>(def) && def->getBlock() == &main.getBody().front() &&
-        !directOutputs.count(source))
+    if (isa_and_nonnull<kernel::DispatchOp, kernel::ForeignOp, tensor::ConcatOp>(def) &&
+        def->getBlock() == &main.getBody().front() && !directOutputs.count(source))
       directOutputs[source] = i;
   }
 }
@@ -383,6 +383,7 @@ LogicalResult Planner::convert(Operation &op) {
         return op.emitOpError("reads a part of a tensor as if it were contiguous");
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](kernel::DispatchOp o) { return convertDispatch(o); })
+      .Case([&](kernel::ForeignOp o) { return convertForeign(o); })
       .Case([&](kernel::LibraryOp o) { return convertLibrary(o); })
       .Case([&](tensor::ExtractSliceOp o) { return convertSlice(o); })
       .Case([&](tensor::ConcatOp o) { return convertConcat(o); })

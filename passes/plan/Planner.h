@@ -106,6 +106,7 @@ private:
   void makeKernels();
   mlir::LogicalResult convertSlice(mlir::tensor::ExtractSliceOp op);
   mlir::LogicalResult convertConcat(mlir::tensor::ConcatOp op);
+  mlir::LogicalResult convertForeign(kernel::ForeignOp op);
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
   /// Places a constant, in panels when `packing` is given.

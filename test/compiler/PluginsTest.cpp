@@ -134,7 +134,8 @@ TEST(Plugins, Refusals) {
     name = phase;
     EXPECT_HAS(refuse([](void *r) { registrarOf(r).insertPass(PluginPosition::After, name, makes("never")); }),
                "after the phase '" + std::string(phase) +
-                   "', where none can be; the phases with passes are graph, tensor, layout, dispatch, configure, plan, "
+                   "', where none can be; the phases with passes are graph, compress, tensor, layout, dispatch, "
+                   "configure, plan, "
                    "kernel, "
                    "llvm");
   }
@@ -190,6 +191,86 @@ TEST(Plugins, PassesAndOptions) {
   std::string list = set.describe();
   EXPECT_HAS(list, "test 2.0 (x.so)\n  before tensor: test-inserted{count=3 flag=false}\n    does nothing\n");
   EXPECT_HAS(list, "  optc-opt only: test-registered{count=3 flag=false}\n");
+}
+
+/// An operator that fits, of a name that no other test has.
+static onnx::CustomOperator goodOperator(const char *name) {
+  onnx::CustomOperator op;
+  op.domain = "org.test";
+  op.name = name;
+  op.inputs = {{"X", {1, 11}, 0}};
+  op.outputs = {{"Y", {1, 11}, 0}};
+  op.attributes = {{"alpha", onnx::AttrKind::Float, false, {}, {0.5f}}, {"axes", onnx::AttrKind::Ints, true, {}, {}}};
+  op.kernel = std::string("kernel_") + name;
+  return op;
+}
+static onnx::CustomOperator given; // what the plugin of a test adds
+static std::string kernels;
+
+static void addGiven(void *r) {
+  registrarOf(r).addOperator(given);
+  if (!kernels.empty())
+    registrarOf(r).addKernels(kernels);
+}
+
+TEST(Plugins, OperatorsHaveToFit) {
+  kernels = sys::fs::getMainExecutable(nullptr, nullptr);
+  auto refuses = [](void (*change)(onnx::CustomOperator &)) {
+    given = goodOperator("Refused");
+    change(given);
+    return refuse(addGiven);
+  };
+  using Op = onnx::CustomOperator;
+  EXPECT_HAS(refuses([](Op &op) { op.domain = "com.microsoft"; }), "whose operators optc defines");
+  EXPECT_HAS(refuses([](Op &op) { op.domain = "ai.onnx.training"; }), "whose operators optc defines");
+  EXPECT_HAS(refuses([](Op &op) { op.domain = ""; }), "needs a domain and a name");
+  EXPECT_HAS(refuses([](Op &op) { op.name = "a b"; }), "needs a domain and a name");
+  EXPECT_HAS(refuses([](Op &op) { op.sinceVersion = 0; }), "versions begin with 1");
+  EXPECT_HAS(refuses([](Op &op) { op.kernel = "a-b"; }), "needs the name of a C function");
+  EXPECT_HAS(refuses([](Op &op) { op.outputs.clear(); }), "has no outputs");
+  EXPECT_HAS(refuses([](Op &op) { op.inputs.clear(); }), "neither inputs nor a function for its shapes");
+  EXPECT_HAS(refuses([](Op &op) { op.inputs[0].types = {8}; }), "a value 'X' whose types");
+  EXPECT_HAS(refuses([](Op &op) { op.outputs[0].types = {}; }), "a value 'Y' whose types");
+  EXPECT_HAS(refuses([](Op &op) { op.attributes[0].kind = onnx::AttrKind::String; }), "neither a number nor a list");
+  EXPECT_HAS(refuses([](Op &op) { op.attributes[0].floats = {1, 2}; }), "'alpha' with a default of another kind");
+  EXPECT_HAS(refuses([](Op &op) { op.tileSize = 0; }), "has tiles of 0 elements");
+  EXPECT_EQ(onnx::lookupOp("org.test", "Refused"), nullptr);
+  given = goodOperator("NoKernels");
+  kernels = "no_such.a";
+  EXPECT_HAS(refuse(addGiven), "the file with its kernels, no_such.a, cannot be read");
+  kernels = "";
+  EXPECT_HAS(refuse(addGiven), "no file with their kernels");
+}
+
+TEST(Plugins, Operators) {
+  PluginSet set;
+  given = goodOperator("Good");
+  kernels = sys::fs::getMainExecutable(nullptr, nullptr);
+  optc_plugin_info info = describe(addGiven);
+  ASSERT_EQ(refusal(set.add(info, "a.so")), "");
+  info.name = "other";
+  EXPECT_HAS(refusal(set.add(info, "b.so")), "'org.test.Good' exists");
+  given = goodOperator("Better");
+  given.kernel = "kernel_Good";
+  EXPECT_HAS(refusal(set.add(info, "b.so")), "which no other operator has");
+  EXPECT_HAS(set.describe(), "  operator: org.test.Good, since version 1\n");
+  const onnx::OpInfo *entry = onnx::lookupOp("org.test", "Good");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->mlirName, "plugin.org.test.Good");
+  EXPECT_EQ(entry, onnx::infoFor("plugin.org.test.Good"));
+
+  // An attribute that is not given is the default; lists come with their length.
+  DialectRegistry registry;
+  set.registerDialects(registry);
+  MLIRContext context(registry);
+  context.getOrLoadDialect(onnx::kPluginDialect);
+  OpBuilder b(&context);
+  OperationState state(b.getUnknownLoc(), entry->mlirName);
+  state.addAttribute("axes", b.getDenseI64ArrayAttr({4, 5}));
+  Operation *op = b.create(state);
+  SmallVector<int64_t> params = onnx::kernelParams(*onnx::customOperator(entry->mlirName), op);
+  EXPECT_EQ(params, (SmallVector<int64_t>{0x3f000000, 2, 4, 5}));
+  op->destroy();
 }
 
 namespace {

@@ -129,8 +129,12 @@ def main():
         ids = [*SMALL, *EMULATED]
     ids = [m for m in ids if re.search(a.filter, m)]
     missing = {m: why for m in ids if (why := fetch(m.partition("@")[0]))}
+    missing = {m: f"it cannot be fetched: {why}" for m, why in missing.items()}
+    for device in sorted({m.partition("@")[2] for m in ids} - {""}):
+        if why := bank.lacks_for(device):
+            missing.update({m: why for m in ids if m.endswith(f"@{device}")})
     for m, why in missing.items():
-        print(f"models: {m} is skipped: it cannot be fetched: {why}")
+        print(f"models: {m} is skipped: {why}")
     record = bank.Record(os.path.join(BASE, "results.json"), bank.fingerprint(os.path.join(HERE, "run.py")))
     outcomes = bank.run_all([m for m in ids if m not in missing], one, record, jobs=1, label="models")
     for m, o in outcomes.items():

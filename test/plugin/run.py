@@ -7,6 +7,9 @@ import re
 import shutil
 import sys
 
+import numpy as np
+import onnx
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import bank
 
@@ -135,6 +138,112 @@ def variant(name, *flags):
     return path
 
 
+def normalized(x, scale, epsilon=1e-5, unit_offset=0):
+    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + epsilon) * (scale + unit_offset)
+
+
+def custom_model(path, shape, nodes=None, version=2, **attributes):
+    """A model with the example's operator between two of ONNX, so that its input and its output are not those of the model."""
+    float_type = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        nodes
+        or [
+            onnx.helper.make_node("Neg", ["x"], ["a"]),
+            onnx.helper.make_node("RowNormalize", ["a", "scale"], ["b"], "norm", domain="com.example", **attributes),
+            onnx.helper.make_node("RowNormalize", ["b", "scale"], ["z"], domain="com.example"),
+            onnx.helper.make_node("Add", ["b", "x"], ["y"]),
+        ],
+        "g",
+        [
+            onnx.helper.make_tensor_value_info("x", float_type, shape),
+            onnx.helper.make_tensor_value_info("scale", float_type, shape[-1:]),
+        ],
+        [onnx.helper.make_tensor_value_info(n, float_type, shape) for n in ("y", "z")],
+    )
+    opsets = [onnx.helper.make_opsetid("", 18)] + ([onnx.helper.make_opsetid("com.example", version)] if version else [])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9), path)
+
+
+def operator():
+    """The example's operator against numpy, with static and symbolic sizes, at -O0 and -O3, with one and two threads; the
+    plugin is gone when the artifact runs."""
+    rng = np.random.default_rng(3)
+    plugin = os.path.join(WORK, "operator")
+    shutil.copytree(EXAMPLE, plugin, ignore=lambda _, names: [n for n in names if not n.startswith("RowNormalize")])
+    artifacts = []
+    for shape, runs in (([3, 37, 20], [{}]), (["n", "m", 20], [{"n": 2, "m": 50}, {"n": 1, "m": 1}]), (["c"], [{"c": 33}])):
+        name = "x".join(map(str, shape))
+        custom_model(os.path.join(WORK, f"{name}.onnx"), shape, epsilon=0.25, unit_offset=1)
+        for level in ("-O0", "-O3"):
+            artifact = f"{name}{level}.so"
+            run(tool("optc"), f"{name}.onnx", "-o", artifact, level, f"--plugin={plugin}/RowNormalize.so", "--report=r.json")
+            kernels = bank.read_json(os.path.join(WORK, "r.json"))["kernels"]
+            foreign = [k for k in kernels if k.get("family") == "foreign"]
+            need(len(foreign) == 2 and foreign[0]["nodes"] == ["norm"], f"the report says kernels: {kernels}")
+            artifacts += [(artifact, [sizes.get(d, d) for d in shape]) for sizes in runs]
+    shutil.rmtree(plugin)
+    for artifact, sizes in artifacts:
+        x, scale = (rng.standard_normal(s).astype(np.float32) for s in (sizes, sizes[-1:]))
+        b = normalized(-x, scale, 0.25, 1)
+        files = {"x": x, "scale": scale}, {"y": b + x, "z": normalized(b, scale)}
+        for folder, arrays in zip(("in", "out"), files, strict=True):
+            bank.fresh(os.path.join(WORK, folder))
+            for key, value in arrays.items():
+                np.save(os.path.join(WORK, folder, key + ".npy"), value.astype(np.float32))
+        for threads in ("1", "2"):
+            run(tool("optc-run"), artifact, "--inputs-dir", "in", "--expect", "out", "--atol=1e-5", "--threads", threads)
+
+
+def operator_kinds():
+    """The kernel is in every kind of artifact."""
+    custom_model(os.path.join(WORK, "kinds.onnx"), [4, 5])
+    plugin = f"--plugin={EXAMPLE}/RowNormalize.so"
+    for kind in ("obj", "static-lib", "exe"):
+        run(tool("optc"), "kinds.onnx", "-o", f"kinds.{kind}", f"--emit={kind}", plugin)
+    for kind in ("obj", "static-lib"):
+        symbols = run(f"{LLVM}/bin/llvm-nm", f"kinds.{kind}")
+        need(" T example_row_normalize" in symbols, f"the kernel is not in --emit={kind}: {symbols[-500:]}")
+    run(os.path.join(WORK, "kinds.exe"), "--input", "x=random", "--input", "scale=random")
+
+
+def operator_refusals():
+    """What does not fit the operator is refused with exit code 1 and the sentences of ONNX's own operators."""
+    node = onnx.helper.make_node
+
+    def other(sentence, *nodes, rc=1, plugin="RowNormalize", arguments=(), **more):
+        custom_model(os.path.join(WORK, "refused.onnx"), [4, 5], nodes=nodes or None, **more)
+        flags = [f"--plugin={os.path.join(EXAMPLE, plugin)}.so"] if plugin else []
+        got, text = bank.command([tool("optc"), "refused.onnx", *flags, *arguments], 60, cwd=WORK)
+        need(got == rc and re.search(sentence, text), f"expected '{sentence}' and {rc}, got {got}: {text[:800]}")
+
+    def norm(*inputs, name="RowNormalize", **attributes):
+        return node(name, inputs, ["y"], "norm", domain="com.example", **attributes), node("Neg", ["y"], ["z"])
+
+    other("has the attribute 'epsilom', which optc does not support for RowNormalize.*epsilon", *norm("x", "scale", epsilom=1.0))
+    other("attribute 'epsilon' is an integer where a float", *norm("x", "scale", epsilon=1))
+    other("has 1 inputs where its operator takes 2", *norm("x"))
+    other("lacks its input 0, 'X'", *norm("", "scale"))
+    other("its input 1, 'scale',.* is tensor\\(int64", node("Shape", ["x"], ["s"]), *norm("x", "s"))
+    other("has rows of the shape \\[4, 5\\] and a scale", node("Concat", ["scale", "scale"], ["s"], axis=0), *norm("x", "s"))
+    other("'RowNormalise' is not an operator of the domain 'com.example'.*RowNormalize", *norm("x", "scale", name="RowNormalise"))
+    other("exists since version 2, but the model imports version 1", version=1)
+    other("exists since version 2, but the model imports none", version=0)
+    other("knows no operators of the domain 'com.example'.*--plugin", plugin="")
+    other("no kernel of com.example.RowNormalize for aarch64", rc=2, arguments=["--target=aarch64"])
+    folder = bank.fresh(os.path.join(WORK, "broken_kernels"))
+    shutil.copy(os.path.join(EXAMPLE, "RowNormalize.so"), folder)
+    kernels, broken = os.path.join(folder, "RowNormalize_kernels.a"), os.path.join(folder, "RowNormalize")
+    with open(kernels, "w") as f:
+        f.write("no code\n")
+    other("RowNormalize_kernels.a is no object and no archive", rc=2, plugin=broken)
+    with open(os.path.join(WORK, "broken.c"), "w") as f:
+        f.write("void missing(void);\nvoid example_row_normalize(const void *d) { missing(); }\n")
+    run("clang-22", "-c", "-fPIC", "broken.c", "-o", kernels)
+    other("RowNormalize_kernels.a cannot be linked: .*undefined symbol: missing", rc=2, plugin=broken)
+    os.unlink(kernels)
+    other("the file with its kernels, .*RowNormalize_kernels.a, cannot be read", rc=2, plugin=broken)
+
+
 def no_file():
     refused(os.path.join(WORK, "missing.so"), "cannot be used: it cannot be read: No such file")
     refused(WORK, "it is a folder")
@@ -200,6 +309,9 @@ CHECKS = (
     example,
     lit,
     moved,
+    operator,
+    operator_kinds,
+    operator_refusals,
     no_file,
     broken_file,
     no_entry,

@@ -99,6 +99,22 @@ def compile_model(model, artifact, level, timeout=60, target="native", extra=())
     return classify(rc, text, running=False)
 
 
+def lacks_for(device):
+    """What this machine lacks to compile for a GPU (NVIDIA's libdevice); empty when it can."""
+    folder = fresh(os.path.join(BUILD, f"exp-{device}"))
+    model = os.path.join(folder, "exp.mlir")
+    with open(model, "w") as f:
+        f.write(
+            'func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.name = "y"}) {\n'
+            '  %0 = "onnx.Exp"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n'
+            "  return %0 : tensor<4xf32>\n}\n"
+        )
+    flags = [f"--target={device}", "--emulate-only", "-o", os.path.join(folder, "exp.so")]
+    rc, text = command([os.path.join(BIN, "optc"), model, *flags], timeout=60)
+    shutil.rmtree(folder, ignore_errors=True)
+    return text if rc == 4 else ""
+
+
 def run_artifact(artifact, inputs, expect=None, rtol=1e-3, atol=1e-7, output_dir=None, timeout=60, extra=()):
     """optc-run on one artifact; compares with the folder `expect` if there is one."""
     args = [os.path.join(BIN, "optc-run"), artifact, "--inputs-dir", inputs, *extra]

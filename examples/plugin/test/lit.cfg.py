@@ -12,3 +12,4 @@ config.test_source_root = here
 config.test_exec_root = os.environ["TEST_OUT"]
 config.environment["PATH"] = os.pathsep.join([os.environ["OPTC_BIN"], os.environ["LLVM_BIN"], os.environ["PATH"]])
 config.substitutions.append(("%plugin", os.environ["PLUGIN"]))
+config.substitutions.append(("%operator", os.environ["OPERATOR"]))

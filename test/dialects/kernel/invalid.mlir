@@ -89,6 +89,22 @@ func.func @bind_dims(%p: !llvm.ptr) {
 
 // -----
 
+func.func @foreign_dims(%x: tensor<2x3xf32>, %n: index) {
+  // expected-error @below {{has 0 dims for 1 dynamic dimensions}}
+  %0 = kernel.foreign "f" (%x) dims [] tiles %n params [] : (tensor<2x3xf32>) -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
+func.func @foreign_nothing(%x: tensor<2x3xf32>, %n: index) {
+  // expected-error @below {{computes nothing}}
+  kernel.foreign "f" (%x) dims [] tiles %n params [] : (tensor<2x3xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @yield(%x: tensor<2x3xf32>) {
   // expected-error @below {{must yield one value per result}}
   %0 = kernel.dispatch "x" [] -> tensor<2x3xf32> {

@@ -127,3 +127,36 @@ func.func @results(%x: tensor<8x8xf32>, %y: tensor<3x8xf32>, %c: i1) -> (tensor<
   }
   return %r, %s : tensor<3x8xf32>, tensor<3x8xf32>
 }
+
+// -----
+
+// Heads: a view that splits the columns is taken before the slice.
+// CHECK-LABEL: func.func @heads
+// CHECK: %[[N:.*]] = tensor.dim %arg0, %c0 :
+// CHECK: %[[V:.*]] = kernel.view %arg0[%{{.*}}] : tensor<?x24xf32> to tensor<?x6x4xf32>
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[V]][0, 2, 0] [%[[N]], 2, 4] [1, 1, 1] : tensor<?x6x4xf32> to tensor<?x2x4xf32>
+// CHECK: linalg.negf ins(%[[S]]
+func.func @heads(%x: tensor<?x24xf32>) -> tensor<?x2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x24xf32>
+  %s = tensor.extract_slice %x[0, 8] [%n, 8] [1, 1] : tensor<?x24xf32> to tensor<?x8xf32>
+  %v = kernel.view %s[%n] : tensor<?x8xf32> to tensor<?x2x4xf32>
+  %e = tensor.empty(%n) : tensor<?x2x4xf32>
+  %r = linalg.negf ins(%v : tensor<?x2x4xf32>) outs(%e : tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+  return %r : tensor<?x2x4xf32>
+}
+
+// -----
+
+// Negative: the slice begins in the middle of a head.
+// CHECK-LABEL: func.func @half_a_head
+// CHECK: %[[C:.*]] = linalg.generic
+// CHECK: kernel.view %[[C]]
+func.func @half_a_head(%x: tensor<5x24xf32>) -> tensor<5x2x4xf32> {
+  // expected-remark @below {{is copied: the slice is not contiguous for an op that needs it so}}
+  %s = tensor.extract_slice %x[0, 6] [5, 8] [1, 1] : tensor<5x24xf32> to tensor<5x8xf32>
+  %v = kernel.view %s[] : tensor<5x8xf32> to tensor<5x2x4xf32>
+  %e = tensor.empty() : tensor<5x2x4xf32>
+  %r = linalg.negf ins(%v : tensor<5x2x4xf32>) outs(%e : tensor<5x2x4xf32>) -> tensor<5x2x4xf32>
+  return %r : tensor<5x2x4xf32>
+}

@@ -110,3 +110,22 @@ func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   }
   return %2, %2 : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// Kernels of plugins are code of the CPU.
+#device = #kernel.strategy<family = "cuda-loops", groups = [1], tiles = [256], blocks = [256, 0], scratch = 0, reason = "">
+// CHECK-LABEL: func.func @host_main
+// CHECK-SAME: kernel.host_fallbacks = ["host fallback: 'twice' is a kernel of a plugin for the CPU, which works on copies
+// CHECK: kernel.launch @twice {{.*}} bytes(%{{.*}}, %{{.*}}) inputs 1 scratch 0{{$}}
+func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = kernel.dispatch "add" [] strategy #device -> tensor<2xf32> {
+  ^bb0(%d: tensor<2xf32>):
+    %r = linalg.add ins(%x, %x : tensor<2xf32>, tensor<2xf32>) outs(%d : tensor<2xf32>) -> tensor<2xf32>
+    kernel.yield %r : tensor<2xf32>
+  }
+  %c1 = arith.constant 1 : index
+  // expected-remark @+1 {{host fallback: 'twice' is a kernel of a plugin}}
+  %1 = kernel.foreign "twice" (%0) dims [] tiles %c1 params [] : (tensor<2xf32>) -> tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
