@@ -1,4 +1,4 @@
-//===- Target.cpp - the CPUs that optc compiles for -----------------------===//
+//===- Target.cpp - the machines that optc compiles for -------------------===//
 #include "optc/codegen/Target.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/runtime/optc.h"
@@ -79,6 +79,12 @@ static constexpr CacheSizes kCaches[] = {
     {"neoverse", 64, 1024},       {"", 32, 512},
 };
 
+/// The tensor memory accelerator and its fences need PTX 8.3.
+static constexpr DeviceTarget kDevices[] = {
+    {"sm90", "sm_90a", "+ptx83", 90, 132, 227 << 10, 64 << 10, 1024},
+    {"sm80", "sm_80", "+ptx83", 80, 108, 163 << 10, 64 << 10, 1024},
+};
+
 unsigned optc::Target::dotDepth() const {
   if (!isX86())
     return 1;
@@ -101,6 +107,10 @@ static void initializeTargets() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
@@ -209,13 +219,26 @@ static std::vector<StringRef> x86Cpus() {
 
 std::vector<std::string> optc::targetNames() {
   std::vector<std::string> names = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"};
+  for (const DeviceTarget &device : kDevices)
+    names.push_back(device.name.str());
   for (StringRef cpu : x86Cpus())
     if (!llvm::is_contained(names, cpu))
       names.push_back(cpu.str());
   return names;
 }
 
+ArrayRef<DeviceTarget> optc::deviceTargets() { return kDevices; }
+
 Expected<optc::Target> optc::resolveTarget(StringRef name) {
+  for (const DeviceTarget &device : kDevices)
+    if (name == device.name) {
+      Expected<optc::Target> target = resolveTarget("native");
+      if (target) {
+        target->name = name.str();
+        target->device = &device;
+      }
+      return target;
+    }
   if (name == "native") {
     std::string cpu = sys::getHostCPUName().str();
 #if defined(__x86_64__)
@@ -236,6 +259,23 @@ Expected<optc::Target> optc::resolveTarget(StringRef name) {
   if (llvm::is_contained(x86Cpus(), name))
     return resolveX86(name, name, nullptr);
   return usageError("unknown target '" + name + "'; there are: " + llvm::join(targetNames(), ", "));
+}
+
+Expected<std::unique_ptr<TargetMachine>> optc::createDeviceMachine(const DeviceTarget &device) {
+  Triple triple("nvptx64-nvidia-cuda");
+  Expected<const llvm::Target *> llvmTarget = lookupTarget(triple.str());
+  if (!llvmTarget)
+    return llvmTarget.takeError();
+  // IEEE semantics as on the CPU; products are contracted only where the IR says so.
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Standard;
+  std::unique_ptr<TargetMachine> machine((*llvmTarget)
+                                             ->createTargetMachine(triple, device.chip, device.features, options,
+                                                                   Reloc::PIC_, std::nullopt,
+                                                                   CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return environmentError("LLVM has no code generator for " + triple.str());
+  return machine;
 }
 
 Expected<std::unique_ptr<TargetMachine>> optc::createTargetMachine(const Target &target, int optLevel) {

@@ -18,7 +18,9 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
@@ -48,9 +50,9 @@ using namespace mlir;
 void optc::registerDialects(DialectRegistry &registry) {
   registry
       .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
-              complex::ComplexDialect, func::FuncDialect, index::IndexDialect, kernel::KernelDialect,
-              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, onnx::OnnxDialect,
-              scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+              complex::ComplexDialect, func::FuncDialect, gpu::GPUDialect, index::IndexDialect, kernel::KernelDialect,
+              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+              onnx::OnnxDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
 
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);

@@ -2,6 +2,7 @@
 #include "optc/compiler/Driver.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "optc/codegen/cuda/DeviceModule.h"
 #include "optc/codegen/object/Artifact.h"
 #include "optc/codegen/object/OutputFile.h"
 #include "optc/compiler/Diagnostics.h"
@@ -60,6 +61,7 @@ private:
   Error writeIr(StringRef path);
   Error emit();
   Error emitOnnx();
+  Error emitDevice();
   Error writeDepfile();
   std::string writeReproducer(const Phase &failed);
   std::string outputPath(StringRef extension) const;
@@ -226,6 +228,19 @@ Error Compilation::emit() {
                      "a run needs " + Twine(plan->signature.arenaBytes) +
                          " bytes of working memory, more than --max-memory=" + Twine(*options.maxMemory));
 
+  if (report.target->device) {
+    llvm::Expected<DeviceModule> device = compileDevice(*module, *report.target->device, options.optLevel,
+                                                        options.emit != EmitKind::Ptx && !options.emulateOnly);
+    if (!device)
+      return device.takeError();
+    if (options.emulate)
+      if (Error error = addEmulation(*device))
+        return error;
+    report.device = std::move(*device);
+    if (options.emit == EmitKind::Ptx || options.emit == EmitKind::Cubin)
+      return emitDevice();
+  }
+
   static constexpr ArtifactKind kKinds[] = {ArtifactKind::SharedObject, ArtifactKind::Object,
                                             ArtifactKind::StaticLibrary, ArtifactKind::Executable,
                                             ArtifactKind::LlvmIr};
@@ -234,6 +249,7 @@ Error Compilation::emit() {
   artifact.output = outputPath(extensionOf(options.emit));
   artifact.optLevel = options.optLevel;
   artifact.maxBytes = options.maxSize;
+  artifact.device = report.device ? &*report.device : nullptr;
   SmallString<256> header(artifact.output);
   llvm::sys::path::replace_extension(header, ".h");
   if (artifact.kind != ArtifactKind::LlvmIr && artifact.kind != ArtifactKind::Executable && header != artifact.output) {
@@ -271,6 +287,21 @@ Error Compilation::emitOnnx() {
   stats.weightBytes = written.weightBytes;
   report.artifact = stats;
   return Error::success();
+}
+
+/// The code of the device alone.
+Error Compilation::emitDevice() {
+  if (report.device->kernels.empty())
+    return inputError("no kernel of " + options.model + " runs on " + options.target + ": there is nothing to emit");
+  std::string path = outputPath(extensionOf(options.emit));
+  if (options.emit == EmitKind::Ptx)
+    return writeTextFile(path, report.device->ptx);
+  llvm::Expected<OutputFile> file = OutputFile::create(path);
+  if (!file)
+    return file.takeError();
+  if (Error error = file->write(llvm::ArrayRef<char>(report.device->cubin), 0))
+    return error;
+  return file->commit();
 }
 
 /// Make's spelling of a file name.
@@ -337,6 +368,16 @@ Error Compilation::compile() {
   if (!target)
     return target.takeError();
   report.target = std::move(*target);
+  if ((options.emit == EmitKind::Ptx || options.emit == EmitKind::Cubin) && !report.target->device)
+    return usageError("--emit=" + extensionOf(options.emit).drop_front() + " needs a GPU as its target: --target=" +
+                      llvm::join(llvm::map_range(deviceTargets(), [](const DeviceTarget &d) { return d.name.str(); }),
+                                 ", --target="));
+  static constexpr EmitKind kWithImage[] = {EmitKind::SharedObject, EmitKind::Object, EmitKind::StaticLibrary,
+                                            EmitKind::Executable};
+  if (options.emulate && !report.target->device)
+    return usageError("--emulate needs a GPU as its target: --target=sm90");
+  if (options.emulate && !llvm::is_contained(kWithImage, options.emit))
+    return usageError("--emulate is for artifacts that can be run: --emit=so, obj, static-lib or exe");
   const Phase *last = findPhase(options.check                    ? "tensor"
                                 : !options.stopAfter.empty()     ? StringRef(options.stopAfter)
                                 : options.emit == EmitKind::Mlir ? "llvm"

@@ -34,6 +34,8 @@ static constexpr Choice<EmitKind> kEmitKinds[] = {
     {"llvm", EmitKind::LlvmIr, ".ll"},
     {"mlir", EmitKind::Mlir, ".mlir"},
     {"onnx", EmitKind::Onnx, ".onnx"},
+    {"ptx", EmitKind::Ptx, ".ptx"},
+    {"cubin", EmitKind::Cubin, ".cubin"},
 };
 static constexpr Choice<ProgressKind> kProgressKinds[] = {
     {"auto", ProgressKind::Auto}, {"plain", ProgressKind::Plain}, {"none", ProgressKind::None}};
@@ -211,13 +213,25 @@ static constexpr Flag kFlags[] = {
     {"-O2", "", "everything within normal rounding (default)", setLevel<2>},
     {"-O3", "", "also reassociation, contraction and approximations with stated errors", setLevel<3>},
     {"--target", "CPU",
-     "native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64, or a CPU that LLVM knows, such as znver3",
+     "native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64, a CPU that LLVM knows, such as znver3, or a GPU: "
+     "sm90, "
+     "sm80",
      [](Options &o, StringRef v) -> Error {
        o.target = v.str();
        return Error::success();
      }},
-    {"--emit", "KIND", "so (default), obj, static-lib, exe, llvm, mlir, onnx (the model as it is before 'tensor')",
+    {"--emit", "KIND",
+     "so (default), obj, static-lib, exe, llvm, mlir, onnx (the model as it is before 'tensor'); of a GPU's kernels: "
+     "ptx, cubin",
      [](Options &o, StringRef v) { return choose(kEmitKinds, "--emit", v, o.emit); }},
+    {"--emulate", "", "adds what optc-run --device=emulator runs on this machine's CPU in place of a GPU's kernels",
+     setTrue<&Options::emulate>},
+    {"--emulate-only", "",
+     "as --emulate, and leaves out the code for the GPU: no CUDA toolkit is needed to assemble it",
+     [](Options &o, StringRef) -> Error {
+       o.emulate = o.emulateOnly = true;
+       return Error::success();
+     }},
     {"--dim", "NAME=N", "fixes the symbolic size NAME", parseDim},
     {"--shape", "INPUT=2x3x?", "fixes the shape of an input; ? stays unknown", parseShape},
     {"--prune", "SPEC,...",
@@ -468,7 +482,8 @@ Expected<Options> optc::parseOptions(ArrayRef<const char *> args) {
       findPhase(options.startFrom) >= findPhase("tensor"))
     return usageError("--emit=onnx writes what the phase 'tensor' would get; --start-from=" + options.startFrom +
                       " begins behind that");
-  bool isText = options.emit == EmitKind::LlvmIr || options.emit == EmitKind::Mlir || !options.stopAfter.empty();
+  bool isText = options.emit == EmitKind::LlvmIr || options.emit == EmitKind::Mlir || options.emit == EmitKind::Ptx ||
+                !options.stopAfter.empty();
   if (options.json && (options.output == "-" || (!options.stopAfter.empty() && options.output.empty())))
     return usageError("--json and the text of a module cannot both go to standard output; name a file with -o");
   if (options.output == "-" && !isText)

@@ -16,7 +16,7 @@
 namespace optc {
 
 /// What --emit= takes.
-enum class EmitKind { SharedObject, Object, StaticLibrary, Executable, LlvmIr, Mlir, Onnx };
+enum class EmitKind { SharedObject, Object, StaticLibrary, Executable, LlvmIr, Mlir, Onnx, Ptx, Cubin };
 enum class ProgressKind { Auto, Plain, None };
 
 /// A value, handed down; there is no other state that a compilation depends on.
@@ -27,6 +27,7 @@ struct Options {
   int optLevel = 2;
   std::string target = "native";
   EmitKind emit = EmitKind::SharedObject;
+  bool emulate = false, emulateOnly = false;          ///< an image for the emulator; no code for the device
   std::map<std::string, int64_t> dims;                ///< of --dim
   std::map<std::string, std::vector<int64_t>> shapes; ///< of --shape; -1: unknown
   std::string stopAfter, startFrom;                   ///< names of phases

@@ -14,6 +14,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "optc/codegen/Target.h"
@@ -96,8 +97,10 @@ void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Kernels of a device take contiguous buffers.
+  int parts = options.target->device ? 0 : options.optLevel;
   AddressSlicesOptions slices;
-  slices.optLevel = options.optLevel;
+  slices.optLevel = parts;
   pm.addNestedPass<func::FuncOp>(createAddressSlices(slices));
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
@@ -105,7 +108,7 @@ void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) 
   form.optLevel = options.optLevel;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
   PlaceConcatsOptions concats;
-  concats.optLevel = options.optLevel;
+  concats.optLevel = parts;
   pm.addNestedPass<func::FuncOp>(createPlaceConcats(concats));
   pm.addPass(createCSEPass());
 }
@@ -117,6 +120,11 @@ void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options)
   configure.vectorRegisters = options.target->numVectorRegisters;
   configure.l2Bytes = options.target->l2Bytes;
   configure.dotDepth = options.target->dotDepth();
+  if (const DeviceTarget *device = options.target->device) {
+    configure.capability = device->capability;
+    configure.multiprocessors = device->multiprocessors;
+    configure.sharedBytes = device->sharedBytes;
+  }
   pm.addNestedPass<func::FuncOp>(createConfigure(configure));
   pm.addPass(createCSEPass()); // equal packed constants
 }
@@ -124,6 +132,11 @@ void optc::addConfigurePasses(OpPassManager &pm, const PipelineOptions &options)
 void optc::addPlanPasses(OpPassManager &pm, const PipelineOptions &options) { pm.addPass(createPlan()); }
 
 void optc::addKernelPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target->device) {
+    LowerDeviceKernelsOptions device;
+    device.optLevel = options.optLevel;
+    pm.addPass(createLowerDeviceKernels(device));
+  }
   LowerKernelsOptions kernels;
   kernels.optLevel = options.optLevel;
   pm.addPass(createLowerKernels(kernels));
@@ -137,7 +150,22 @@ void optc::addKernelPasses(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
+/// The device's module, on its own: the host's conversions find nothing left in it.
+static void addDevicePasses(OpPassManager &pm) {
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(memref::createExpandStridedMetadataPass());
+  device.addPass(createLowerAffinePass());
+  device.addPass(createSCFToControlFlowPass());
+  device.addPass(arith::createArithExpandOpsPass());
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+  pm.addPass(createDeviceToLLVM());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void optc::addLlvmPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target->device)
+    addDevicePasses(pm);
   pm.addPass(createKernelToLLVM());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

@@ -74,8 +74,51 @@ void Report::collectKernels(ModuleOp module) {
 }
 
 static json::Object targetJson(const Target &target) {
-  return json::Object{{"triple", target.triple},          {"cpu", target.cpu},          {"features", target.features},
-                      {"vector_bits", target.vectorBits}, {"l1_bytes", target.l1Bytes}, {"l2_bytes", target.l2Bytes}};
+  json::Object all{{"triple", target.triple},          {"cpu", target.cpu},          {"features", target.features},
+                   {"vector_bits", target.vectorBits}, {"l1_bytes", target.l1Bytes}, {"l2_bytes", target.l2Bytes}};
+  if (const DeviceTarget *device = target.device)
+    all["device"] = json::Object{{"name", device->name},
+                                 {"chip", device->chip},
+                                 {"multiprocessors", device->multiprocessors},
+                                 {"shared_bytes", device->sharedBytes}};
+  return all;
+}
+
+/// What ptxas says of the kernels, and a sum per family.
+static json::Object deviceJson(const DeviceModule &device) {
+  json::Array kernels;
+  struct Sum {
+    int64_t kernels = 0, registers = 0, sharedBytes = 0, spills = 0;
+  };
+  std::map<std::string, Sum> families;
+  for (const DeviceKernel &kernel : device.kernels) {
+    int64_t shared = kernel.sharedBytes + kernel.staticSharedBytes, spills = kernel.spillStores + kernel.spillLoads;
+    json::Object entry{{"name", utf8(kernel.name)},
+                       {"family", kernel.family},
+                       {"threads", kernel.threads},
+                       {"registers", kernel.registers},
+                       {"shared_bytes", shared},
+                       {"stack_bytes", kernel.stackBytes},
+                       {"spill_store_bytes", kernel.spillStores},
+                       {"spill_load_bytes", kernel.spillLoads}};
+    if (!kernel.notes.empty())
+      entry["notes"] = json::Array(kernel.notes);
+    kernels.push_back(std::move(entry));
+    Sum &sum = families[kernel.family];
+    ++sum.kernels;
+    sum.registers = std::max<int64_t>(sum.registers, kernel.registers);
+    sum.sharedBytes = std::max(sum.sharedBytes, shared);
+    sum.spills += spills;
+  }
+  json::Object perFamily;
+  for (const auto &[name, sum] : families)
+    perFamily[name] = json::Object{{"kernels", sum.kernels},
+                                   {"most_registers", sum.registers},
+                                   {"most_shared_bytes", sum.sharedBytes},
+                                   {"spill_bytes", sum.spills}};
+  return json::Object{{"kernels", std::move(kernels)},  {"families", std::move(perFamily)},
+                      {"ptx_bytes", device.ptx.size()}, {"cubin_bytes", device.cubin.size()},
+                      {"codegen_ms", device.codegenMs}, {"assemble_ms", device.assembleMs}};
 }
 
 static json::Array valuesJson(ArrayRef<SignatureValue> values, ArrayRef<std::string> symbols) {
@@ -132,6 +175,10 @@ json::Object Report::toJson(const Options &options) const {
     root["inputs"] = valuesJson(signature->inputs, signature->symbols);
     root["outputs"] = valuesJson(signature->outputs, signature->symbols);
     root["arena_bytes"] = signature->arenaBytes;
+    json::Array fallbacks;
+    for (const std::string &text : signature->hostFallbacks)
+      fallbacks.push_back(utf8(text));
+    root["host_fallbacks"] = std::move(fallbacks);
     if (signature->runTimeSized) {
       root["peak_bytes"] = "depends on run-time sizes";
       root["run_time_sized"] = utf8(*signature->runTimeSized);
@@ -139,6 +186,8 @@ json::Object Report::toJson(const Options &options) const {
       root["peak_bytes"] = signature->arenaBytes;
     }
   }
+  if (device)
+    root["device"] = deviceJson(*device);
   if (artifact)
     root["artifact"] = json::Object{{"code_bytes", artifact->codeBytes}, {"weight_bytes", artifact->weightBytes},
                                     {"file_bytes", artifact->fileBytes}, {"translate_ms", artifact->translateMs},

@@ -15,6 +15,7 @@ struct Report {
   std::vector<llvm::json::Value> kernels;
   std::optional<Target> target;
   std::optional<ModelSignature> signature;
+  std::optional<DeviceModule> device;
   std::optional<ArtifactStats> artifact;
   std::optional<llvm::json::Object> compression;
   std::vector<std::string> problems;

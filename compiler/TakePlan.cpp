@@ -129,13 +129,17 @@ FailureOr<PlannedModel> optc::takePlan(ModuleOp module) {
   plan.signature.arenaBytes = host->getAttrOfType<IntegerAttr>("kernel.arena_bytes").getInt();
   if (auto node = host->getAttrOfType<StringAttr>("kernel.run_time_sized"))
     plan.signature.runTimeSized = node.str();
-  for (StringRef attr :
-       {"kernel.inputs", "kernel.outputs", "kernel.arena_bytes", "kernel.run_time_sized", "kernel.host"})
+  if (auto texts = host->getAttrOfType<ArrayAttr>("kernel.host_fallbacks"))
+    for (StringRef text : texts.getAsValueRange<StringAttr>())
+      plan.signature.hostFallbacks.push_back(text.str());
+  for (StringRef attr : {"kernel.inputs", "kernel.outputs", "kernel.arena_bytes", "kernel.run_time_sized",
+                         "kernel.host", "kernel.on_device", "kernel.host_fallbacks"})
     host->removeAttr(attr);
   for (auto op : llvm::make_early_inc_range(module.getOps<kernel::WeightOp>())) {
     FailureOr<WeightBlob> blob = takeWeight(op);
     if (failed(blob))
       return failure();
+    plan.signature.weightBytes = std::max(plan.signature.weightBytes, blob->offset + blob->size());
     plan.weights.push_back(*blob);
     op.erase();
   }

@@ -340,7 +340,10 @@ def Configure : Pass<"optc-configure", "::mlir::func::FuncOp"> {
     Option<"vectorBits", "vector-bits", "int64_t", "256", "width of a vector register">,
     Option<"vectorRegisters", "vector-registers", "int64_t", "16", "number of vector registers">,
     Option<"l2Bytes", "l2-bytes", "int64_t", "524288", "size of the second-level cache">,
-    Option<"dotDepth", "dot-depth", "int64_t", "1", "8-bit products that an instruction adds up per lane: 1, 2 (pmaddwd) or 4 (vpdpbusd)">
+    Option<"dotDepth", "dot-depth", "int64_t", "1", "8-bit products that an instruction adds up per lane: 1, 2 (pmaddwd) or 4 (vpdpbusd)">,
+    Option<"capability", "capability", "int32_t", "0", "of the device that dispatches run on, 90 for sm_90; 0: the CPU">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "132", "of the device">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "shared memory that a block of the device can have">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
@@ -387,6 +390,29 @@ def ExpandMath : Pass<"optc-expand-math", "::mlir::func::FuncOp"> {
 def KernelToLLVM : Pass<"optc-kernel-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower the kernel dialect to calls of the runtime and to the dispatch ABI";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// codegen/cuda
+//===----------------------------------------------------------------------===//
+
+def LowerDeviceKernels : Pass<"optc-lower-device-kernels", "::mlir::ModuleOp"> {
+  let summary = "every kernel of a device family to its emitter, in gpu.module @device";
+  let description = [{
+    A kernel gets the device's calling convention: buffers as pointers, scalars
+    as 64-bit integers. Threads find their work by the index of their block.
+  }];
+  let options = [Option<"optLevel", "opt-level", "int", "0", "3 allows contraction">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::vector::VectorDialect", "::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def DeviceToLLVM : Pass<"optc-device-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower gpu.module to the LLVM and NVVM dialects";
+  let description = [{
+    Functions of `math` become calls of NVIDIA's libdevice, `kernel.bind` a
+    descriptor. Loops have to be branches (convert-scf-to-cf).
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif

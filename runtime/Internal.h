@@ -8,6 +8,7 @@
 #define OPTC_RUNTIME_INTERNAL_H
 #include "artifact.h"
 #include "optc.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -57,14 +58,22 @@ struct Stack {
     char *data;
     int64_t base;
   };
+  /// Where chunks come from; `take` returns null when there is no memory.
+  struct Memory {
+    void *(*take)(void *user, size_t bytes);
+    void (*give)(void *user, void *p);
+    void *user;
+  };
   Chunk *first, *current;
-  int64_t top; // position of the next byte, counted over all chunks
+  int64_t top;          // position of the next byte, counted over all chunks
+  const Memory *memory; // null: the host's
   void *alloc(int64_t bytes);
   /// Without the line between buffers: `bytes` is a positive multiple of kAlign.
   void *allocLines(int64_t bytes);
   void release(int64_t mark);
   /// Where in the stack an address is; -1: nowhere.
   int64_t positionOf(const void *p) const;
+  void *takeChunk(size_t bytes);
   void destroy();
   int64_t bytes() const;
 };
@@ -120,11 +129,30 @@ namespace optc::rt {
 struct ThreadPool;
 } // namespace optc::rt
 
+namespace optc::cuda {
+struct ModelState;
+struct ContextState;
+} // namespace optc::cuda
+
+/// What the runtime calls for a model with a device description. Functions without a status fail like services.
+struct optc_device_backend {
+  optc_status (*create_context)(optc_host *, optc_error *);
+  void (*destroy_context)(optc_host *);
+  void (*begin)(optc_host *);  // of a run
+  void (*finish)(optc_host *); // the host program has returned: outputs go to the host
+  void (*end)(optc_host *);    // after `begin`, whatever happened; does not fail
+  void (*set_stream)(optc_host *, void *stream);
+  int64_t (*memory)(const optc_host *);
+  void (*destroy_model)(optc_model *);
+};
+
 /// The first two members are read by loaders of other versions: their place is part of the ABI.
 struct optc_model {
   const optc_api *api;
   void *library; // handle of dlopen, set and closed by the loader
   const optc_model_desc *desc;
+  pthread_mutex_t mutex; // of `device`, which the first context sets up
+  optc::cuda::ModelState *device;
 };
 
 struct optc_host {
@@ -134,6 +162,7 @@ struct optc_host {
   optc_context_options options;
   int32_t workers;
   optc::rt::ThreadPool *pool;
+  optc::cuda::ContextState *device; // null: tensors live in host memory
   void *arena;
   optc::rt::Stack stack;
   optc::rt::Placement *placements; // solved so far, the latest first
@@ -181,6 +210,11 @@ ThreadPool *createPool(int32_t workers);
 void destroyPool(ThreadPool *pool);
 void runOnPool(ThreadPool *pool, void (*body)(void *, int32_t), void *arg);
 
+/// optc_rt_keep for one stack: what lies in it moves down to the mark, by `move`.
+void keepOnStack(optc_host *h, Stack &stack, int64_t mark, void **data, const int64_t *bytes, int32_t n,
+                 optc_tensor *const *values, int32_t m,
+                 void (*move)(optc_host *h, void *to, const void *from, int64_t bytes));
+
 /// Check and bind the inputs of a run, and the buffers for its outputs; they fail like services.
 void bindInputs(optc_host *h, int32_t count);
 void checkOutputs(optc_host *h, int32_t count);
@@ -193,9 +227,11 @@ void contextDestroyImpl(optc_context *);
 int64_t contextMemoryImpl(const optc_context *);
 optc_status runImpl(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *,
                     optc_error *);
+optc_status setStreamImpl(optc_context *, void *, optc_error *);
 #define OPTC_API_TABLE(DESC)                                                                                           \
   {OPTC_API_ABI,      sizeof(optc_api),   DESC,    modelFromDescImpl, modelDestroyImpl, modelGetDescImpl,              \
-   contextCreateImpl, contextDestroyImpl, runImpl, contextMemoryImpl, optc_dtype_name,  optc_dtype_bits}
+   contextCreateImpl, contextDestroyImpl, runImpl, contextMemoryImpl, optc_dtype_name,  optc_dtype_bits,               \
+   setStreamImpl}
 /// Serves models that are linked statically.
 extern const optc_api runtimeApi;
 

@@ -194,7 +194,7 @@ void *Stack::allocLines(int64_t need) {
       if (size > kHugePage)
         size = (size + kHugePage - 1) & ~(kHugePage - 1);
       auto *c = static_cast<Chunk *>(malloc(sizeof(Chunk)));
-      char *data = c ? static_cast<char *>(allocAligned(size)) : nullptr;
+      char *data = c ? static_cast<char *>(takeChunk(size)) : nullptr;
       if (!data) {
         free(c);
         return nullptr;
@@ -208,6 +208,8 @@ void *Stack::allocLines(int64_t need) {
     top = base;
   }
 }
+
+void *Stack::takeChunk(size_t bytes) { return memory ? memory->take(memory->user, bytes) : allocAligned(bytes); }
 
 void Stack::release(int64_t mark) {
   if (mark < 0 || mark > top)
@@ -234,7 +236,10 @@ int64_t Stack::positionOf(const void *p) const {
 void Stack::destroy() {
   while (first) {
     Chunk *next = first->next;
-    freeAligned(first->data);
+    if (memory)
+      memory->give(memory->user, first->data);
+    else
+      freeAligned(first->data);
     free(first);
     first = next;
   }

@@ -45,6 +45,20 @@ static bool validIO(const optc_io_desc *io, int32_t n, int32_t symbols) {
   return true;
 }
 
+static bool validDevice(const optc_device_desc *d) {
+  if (!d)
+    return true;
+  if (!d->backend || d->num_kernels < 0 || (d->num_kernels && !d->kernels) || (d->weights_bytes && !d->weights))
+    return false;
+  for (int32_t i = 0; i < d->num_kernels; ++i) {
+    const optc_device_kernel &k = d->kernels[i];
+    if (!k.name || k.threads < 1 || k.shared_bytes < 0 || k.num_buffers < 0 || k.num_scalars < 0 || k.num_maps < 0 ||
+        (k.num_maps && !k.maps))
+      return false;
+  }
+  return true;
+}
+
 static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model, optc_error *error,
                                  const optc_api *api) {
   if (!model)
@@ -60,7 +74,8 @@ static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model
                     "optc that this runtime came with",
                     name, desc->abi, OPTC_DISPATCH_ABI);
   if (!desc->entry || desc->num_symbols < 0 || !validIO(desc->inputs, desc->num_inputs, desc->num_symbols) ||
-      !validIO(desc->outputs, desc->num_outputs, desc->num_symbols) || desc->arena_bytes < 0)
+      !validIO(desc->outputs, desc->num_outputs, desc->num_symbols) || desc->arena_bytes < 0 ||
+      !validDevice(desc->device))
     return setError(error, OPTC_INVALID_ARGUMENT, "the descriptor of model '%s' is damaged", name);
   if (uint64_t missing = desc->cpu_features & ~optc_cpu_features()) {
     char text[400];
@@ -74,6 +89,7 @@ static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model
     return setError(error, OPTC_OUT_OF_MEMORY, "out of memory for a model");
   m->api = api;
   m->desc = desc;
+  pthread_mutex_init(&m->mutex, nullptr);
   *model = m;
   return OPTC_OK;
 }
@@ -81,7 +97,11 @@ static optc_status modelFromDesc(const optc_model_desc *desc, optc_model **model
 optc_status optc::rt::modelFromDescImpl(const optc_model_desc *d, optc_model **m, optc_error *e) {
   return modelFromDesc(d, m, e, &runtimeApi);
 }
-void optc::rt::modelDestroyImpl(optc_model *m) { free(m); }
+void optc::rt::modelDestroyImpl(optc_model *m) {
+  if (m && m->device)
+    m->desc->device->backend->destroy_model(m);
+  free(m);
+}
 const optc_model_desc *optc::rt::modelGetDescImpl(const optc_model *m) { return m ? m->desc : nullptr; }
 
 //===-- contexts -------------------------------------------------------------//
@@ -89,6 +109,8 @@ const optc_model_desc *optc::rt::modelGetDescImpl(const optc_model *m) { return 
 void optc::rt::contextDestroyImpl(optc_context *h) {
   if (!h)
     return;
+  if (h->device)
+    h->model->desc->device->backend->destroy_context(h);
   destroyPool(h->pool);
   freeAligned(h->arena);
   h->stack.destroy();
@@ -107,7 +129,7 @@ void optc::rt::contextDestroyImpl(optc_context *h) {
   free(h->shapes);
   free(h->state);
   freeAligned(h->typed.data);
-  free(const_cast<optc_model *>(h->owned));
+  modelDestroyImpl(const_cast<optc_model *>(h->owned));
   free(h);
 }
 
@@ -136,7 +158,7 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
   if (options)
     h->options = *options;
   h->workers = h->options.threads > 1 ? h->options.threads : 1;
-  h->arena = allocAligned(size_t(d->arena_bytes));
+  h->arena = allocAligned(d->device ? 0 : size_t(d->arena_bytes)); // the device has its own
   h->outputs = zeroed<Buffer>(d->num_outputs);
   h->bound = zeroed<optc_value>(d->num_inputs);
   h->symbols = zeroed<int64_t>(d->num_symbols);
@@ -154,6 +176,11 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
                     "no memory or threads for a context: the arena takes %lld bytes, %d threads were asked for",
                     (long long)d->arena_bytes, h->workers);
   }
+  if (d->device)
+    if (optc_status status = d->device->backend->create_context(h, error)) {
+      contextDestroyImpl(h);
+      return status;
+    }
   *context = h;
   return OPTC_OK;
 }
@@ -161,11 +188,21 @@ optc_status optc::rt::contextCreateImpl(const optc_model *model, const optc_cont
 int64_t optc::rt::contextMemoryImpl(const optc_context *h) {
   if (!h)
     return 0;
-  int64_t n = h->model->desc->arena_bytes + h->stack.bytes() + int64_t(h->scratch.size) + h->pools[0].bytes() +
-              h->pools[1].bytes();
+  int64_t n = (h->device ? h->model->desc->device->backend->memory(h) : h->model->desc->arena_bytes) +
+              h->stack.bytes() + int64_t(h->scratch.size) + h->pools[0].bytes() + h->pools[1].bytes();
   for (int32_t i = 0; i < h->model->desc->num_outputs; ++i)
     n += int64_t(h->outputs[i].size);
   return n;
+}
+
+optc_status optc::rt::setStreamImpl(optc_context *h, void *stream, optc_error *error) {
+  if (!h)
+    return setError(error, OPTC_INVALID_ARGUMENT, "optc_context_set_stream: the context is null");
+  if (!h->device)
+    return setError(error, OPTC_UNSUPPORTED, "optc_context_set_stream: model '%s' is compiled for a CPU",
+                    h->model->desc->name);
+  h->model->desc->device->backend->set_stream(h, stream);
+  return OPTC_OK;
 }
 
 namespace optc::rt {
@@ -197,6 +234,10 @@ void optc_context_destroy(optc_context *context) {
 optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t num_inputs, optc_value *outputs,
                      int32_t num_outputs, const optc_run_options *options, optc_error *error) {
   return (context ? context->api : &runtimeApi)->run(context, inputs, num_inputs, outputs, num_outputs, options, error);
+}
+
+optc_status optc_context_set_stream(optc_context *context, void *stream, optc_error *error) {
+  return (context ? context->api : &runtimeApi)->context_set_stream(context, stream, error);
 }
 
 int64_t optc_context_memory(const optc_context *context) { return context ? context->api->context_memory(context) : 0; }

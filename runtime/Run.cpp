@@ -355,6 +355,41 @@ static int64_t valueBytes(const optc_tensor &t) {
   return mulSize(countElements(t.rank, t.dims), storageBytes(t.dtype), bytes) ? bytes : 0;
 }
 
+void optc::rt::keepOnStack(optc_host *h, Stack &stack, int64_t mark, void **data, const int64_t *bytes, int32_t n,
+                           optc_tensor *const *values, int32_t m,
+                           void (*move)(optc_host *h, void *to, const void *from, int64_t bytes)) {
+  stack.release(mark);
+  // In the order of addresses, so that nothing is moved onto what has still to move. Equal addresses move once.
+  const void *last = nullptr;
+  for (;;) {
+    int64_t after = last ? stack.positionOf(last) : mark - 1, lowest = INT64_MAX, size = 0;
+    void *from = nullptr;
+    for (int32_t i = 0; i < n + m; ++i) {
+      void *p = i < n ? data[i] : values[i - n]->dtype ? values[i - n]->data : nullptr;
+      int64_t position = p ? stack.positionOf(p) : -1;
+      if (position <= after || position > lowest)
+        continue;
+      int64_t own = i < n ? bytes[i] : valueBytes(*values[i - n]);
+      size = position < lowest || own > size ? own : size;
+      lowest = position;
+      from = p;
+    }
+    if (!from)
+      return;
+    // A buffer of this size was there, so it cannot end above its source.
+    void *to = stack.allocLines(size > 0 ? (size + int64_t(kAlign) - 1) & ~int64_t(kAlign - 1) : int64_t(kAlign));
+    if (!to)
+      fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %lld bytes", (long long)size);
+    move(h, to, from, size);
+    for (int32_t i = 0; i < n + m; ++i) {
+      void *&p = i < n ? data[i] : values[i - n]->data;
+      if (p == from && (i < n || values[i - n]->dtype))
+        p = to;
+    }
+    last = from;
+  }
+}
+
 static void *unpacked(optc_host *h, const optc_value &v) {
   int64_t count = countElements(v.tensor.ndim, v.tensor.shape);
   void *data = runAlloc(h, count);
@@ -495,37 +530,8 @@ void optc_rt_release(optc_host *h, int64_t mark) { h->stack.release(mark); }
 
 void optc_rt_keep(optc_host *h, int64_t mark, void **data, const int64_t *bytes, int32_t n, optc_tensor *const *values,
                   int32_t m) {
-  Stack &stack = h->stack;
-  stack.release(mark);
-  // In the order of addresses, so that nothing is moved onto what has still to move. Equal addresses move once.
-  const void *last = nullptr;
-  for (;;) {
-    int64_t after = last ? stack.positionOf(last) : mark - 1, lowest = INT64_MAX, size = 0;
-    void *from = nullptr;
-    for (int32_t i = 0; i < n + m; ++i) {
-      void *p = i < n ? data[i] : values[i - n]->dtype ? values[i - n]->data : nullptr;
-      int64_t position = p ? stack.positionOf(p) : -1;
-      if (position <= after || position > lowest)
-        continue;
-      int64_t own = i < n ? bytes[i] : valueBytes(*values[i - n]);
-      size = position < lowest || own > size ? own : size;
-      lowest = position;
-      from = p;
-    }
-    if (!from)
-      return;
-    // A buffer of this size was there, so it cannot end above its source.
-    void *to = stack.allocLines(size > 0 ? (size + int64_t(kAlign) - 1) & ~int64_t(kAlign - 1) : int64_t(kAlign));
-    if (!to)
-      fail(h, OPTC_OUT_OF_MEMORY, "out of memory: %lld bytes", (long long)size);
-    memmove(to, from, size_t(size));
-    for (int32_t i = 0; i < n + m; ++i) {
-      void *&p = i < n ? data[i] : values[i - n]->data;
-      if (p == from && (i < n || values[i - n]->dtype))
-        p = to;
-    }
-    last = from;
-  }
+  keepOnStack(h, h->stack, mark, data, bytes, n, values, m,
+              [](optc_host *, void *to, const void *from, int64_t size) { memmove(to, from, size_t(size)); });
 }
 
 void optc_rt_fail(optc_host *h, const char *message) {
@@ -545,6 +551,8 @@ static void runChecked(optc_host *h, int32_t numInputs, int32_t numOutputs) {
   const optc_model_desc *d = h->model->desc;
   if (d->entry(h))
     fail(h, OPTC_RUN_FAILED, "the model reported an error without a message");
+  if (h->device)
+    d->device->backend->finish(h);
   for (int32_t i = 0; i < numOutputs; ++i) {
     if (!h->state[i].written)
       fail(h, OPTC_RUN_FAILED, "the host program did not set output '%s'", d->outputs[i].name);
@@ -572,8 +580,16 @@ optc_status optc::rt::runImpl(optc_context *h, const optc_value *inputs, int32_t
   h->retired.freeAll();
   h->currentPool ^= 1;
   runPool(h).reset();
-  if (!_setjmp(h->end))
+  const optc_device_backend *device = h->device ? h->model->desc->device->backend : nullptr;
+  volatile bool begun = false;
+  if (!_setjmp(h->end)) {
+    if (device)
+      device->begin(h);
+    begun = true;
     runChecked(h, numInputs, numOutputs);
+  }
+  if (device && begun)
+    device->end(h);
   if (error)
     *error = h->error;
   return h->error.status;

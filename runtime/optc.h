@@ -27,6 +27,8 @@
  *    buffer: its shape must be what the model computes, it must be contiguous and
  *    must not overlap an input. Bytes of output strings always belong to the context.
  *    A value that an earlier run filled with the context's memory counts as OPTC_NONE.
+ *  - Models for a CUDA device: the driver is loaded when the first context is made (OPTC_CUDA_LIB, else libcuda.so.1).
+ *    They use the CUDA context that is current then, else the primary context of the first device.
  *===----------------------------------------------------------------------===*/
 #ifndef OPTC_RUNTIME_OPTC_H
 #define OPTC_RUNTIME_OPTC_H
@@ -37,7 +39,7 @@ extern "C" {
 #endif
 
 /* Version of optc_api and of the structs in this file. */
-#define OPTC_API_ABI 1
+#define OPTC_API_ABI 2
 
 /* ---- status ---- */
 typedef int32_t optc_status;
@@ -189,7 +191,11 @@ typedef struct optc_run_options {
 /* Inputs and outputs in the order of the descriptor. `options` may be null. */
 optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t num_inputs, optc_value *outputs,
                      int32_t num_outputs, const optc_run_options *options, optc_error *error);
-/* Bytes that the context holds: arena, stack, outputs, scratch. */
+/* Runs of a model for a CUDA device put their work on this stream (a CUstream of the context that was current when the
+ * model's first context was made), behind what is there already; null: a stream of the context's own, as before the
+ * first call. A run still returns when its outputs are in host memory. OPTC_UNSUPPORTED for models of a CPU. */
+optc_status optc_context_set_stream(optc_context *context, void *stream, optc_error *error);
+/* Bytes that the context holds, in host and device memory: arena, stack, outputs, scratch. */
 int64_t optc_context_memory(const optc_context *context);
 
 /* ---- the table an artifact hands out ---- */
@@ -207,6 +213,7 @@ typedef struct optc_api {
   int64_t (*context_memory)(const optc_context *);
   const char *(*dtype_name)(optc_dtype);
   int32_t (*dtype_bits)(optc_dtype);
+  optc_status (*context_set_stream)(optc_context *, void *, optc_error *);
 } optc_api;
 /* What an artifact exports as NAME_optc_query: null when it cannot serve this ABI. */
 typedef const optc_api *(*optc_query)(uint32_t abi);

@@ -17,6 +17,8 @@ struct EmitOptions {
 
 /// Everything, slowly at worst: bufferization and plain loops, which LLVM vectorises where it can.
 mlir::LogicalResult emitLoops(mlir::func::FuncOp func, const EmitOptions &options);
+/// The same code with the tiles given; of no dimensions: every loop whole. Then the function's arguments are not read.
+mlir::LogicalResult lowerToLoops(mlir::func::FuncOp func, const EmitOptions &options, kernel::TileGroup tiles);
 /// Products of matrices and convolutions with register tiles.
 mlir::LogicalResult emitGemm(KernelBody &body, const EmitOptions &options);
 /// Depthwise convolutions and pooling, vectors along the channels.

@@ -146,9 +146,11 @@ void KernelBody::forTiles(llvm::function_ref<void(ArrayRef<TileRange>)> body) {
     extents.push_back(extent);
     counts.push_back(index.div(index.add(extent, index.c(group.tile - 1)), index.c(group.tile)));
   }
-  Block &entry = func.getBody().front();
-  Value first = entry.getArgument(entry.getNumArguments() - 2), last = entry.getArgument(entry.getNumArguments() - 1);
-  auto loop = scf::ForOp::create(b, first, last, index.c(1));
+  if (!tiles.begin) {
+    ValueRange args = func.getArguments().take_back(2);
+    tiles = {args[0], args[1], index.c(1)};
+  }
+  auto loop = scf::ForOp::create(b, tiles.begin, tiles.end, tiles.step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   SmallVector<TileRange> ranges(groups.size());
@@ -173,7 +175,7 @@ void KernelBody::finish() {
     op->erase();
   dead.clear();
   func.walk([&](Operation *op) {
-    if (isa<linalg::LinalgOp, kernel::ViewOp>(op))
+    if (isa<linalg::LinalgOp, kernel::ViewOp, tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::CastOp>(op))
       dead.push_back(op);
   });
   for (Operation *op : llvm::reverse(dead))

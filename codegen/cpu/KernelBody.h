@@ -35,6 +35,10 @@ public:
   IndexEmitter index{b};
   kernel::StrategyAttr strategy;
   bool broken = false; ///< an error was reported while emitting
+  /// The tiles that this call of the kernel has to do. Unless set they are those of the function's last two arguments.
+  struct Tiles {
+    mlir::Value begin, end, step;
+  } tiles;
 
   /// The structured ops, in order.
   llvm::ArrayRef<mlir::linalg::LinalgOp> ops() const { return structured; }
@@ -48,8 +52,7 @@ public:
   /// The same of the memory that the tensor is a part of: strides are products of these.
   mlir::Value storedDim(mlir::Value tensor, unsigned dim);
 
-  /// Calls `body` in a loop over the tiles that this call of the kernel has to do, with the first element and the
-  /// number of elements of every tile group.
+  /// Calls `body` in a loop over the tiles with the first element and the number of elements of every tile group.
   struct TileRange {
     mlir::Value begin, count;
   };

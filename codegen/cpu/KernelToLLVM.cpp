@@ -61,7 +61,17 @@ private:
     b.setInsertionPointToStart(&host.getBody().front());
     return LLVM::AllocaOp::create(b, ptr, i8, c64(std::max<int64_t>(bytes, 8)), 16);
   }
+  LLVM::LLVMFuncOp declare(StringRef name, Type result, TypeRange args);
   Value call(StringRef name, Type result, ValueRange args);
+  /// Calls a service that exists for programs with tensors in host and in device memory.
+  Value callService(StringRef name, Type result, ValueRange args) {
+    return call(((onDevice ? "optc_dev_" : "optc_rt_") + name).str(), result, args);
+  }
+  Value kernelAddress(FlatSymbolRefAttr kernel);
+  void convertLaunch(kernel::LaunchOp op);
+  void convertCallLibrary(kernel::CallLibraryOp op);
+  Value loadElement(kernel::LoadOp op);
+  void storeElements(kernel::StoreOp op);
   Value global(StringRef name);
   Value message(StringRef text);
   /// A scalar as the 64 bits it travels in.
@@ -75,23 +85,28 @@ private:
   LLVMTypeConverter converter;
   Type ptr, i8, i32, i64;
   func::FuncOp host;
+  bool onDevice = false; ///< where the tensors of the host program are
   Value handle;
   int messages = 0, lifetimes = 0;
 };
 
 } // namespace
 
-Value Converter::call(StringRef name, Type result, ValueRange args) {
+LLVM::LLVMFuncOp Converter::declare(StringRef name, Type result, TypeRange args) {
   auto func = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
   if (!func) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    SmallVector<Type> types(args.getTypes());
     func = LLVM::LLVMFuncOp::create(
-        b, name, LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(context), types));
+        b, name,
+        LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(context), llvm::to_vector(args)));
     func.setVisibility_(LLVM::Visibility::Hidden);
   }
-  auto made = LLVM::CallOp::create(b, func, args);
+  return func;
+}
+
+Value Converter::call(StringRef name, Type result, ValueRange args) {
+  auto made = LLVM::CallOp::create(b, declare(name, result, args.getTypes()), args);
   return result ? made.getResult() : Value();
 }
 
@@ -211,7 +226,7 @@ void Converter::convertSolveArena(kernel::SolveArenaOp op) {
   Value bytes = stack(8 * n), buffers = stack(8 * n);
   for (auto [i, size] : llvm::enumerate(op.getBytes()))
     store(toI64(size), bytes, 8 * i);
-  call("optc_rt_solve_arena", {}, {handle, c32(n), bytes, LLVM::AddressOfOp::create(b, ptr, name), buffers});
+  callService("solve_arena", {}, {handle, c32(n), bytes, LLVM::AddressOfOp::create(b, ptr, name), buffers});
   for (auto [i, result] : llvm::enumerate(op.getPtrs()))
     result.replaceAllUsesWith(load(ptr, buffers, 8 * i));
   op.erase();
@@ -238,7 +253,7 @@ Value Converter::byteSize(kernel::ByteSizeOp op) {
 void Converter::convertRelease(kernel::ReleaseOp op) {
   size_t n = op.getKept().size(), m = op.getValues().size();
   if (n + m == 0) {
-    call("optc_rt_release", {}, {handle, toI64(op.getMark())});
+    callService("release", {}, {handle, toI64(op.getMark())});
   } else {
     Value data = stack(8 * n), bytes = stack(8 * n), values = stack(8 * m);
     for (size_t i = 0; i < n; ++i) {
@@ -247,10 +262,87 @@ void Converter::convertRelease(kernel::ReleaseOp op) {
     }
     for (size_t i = 0; i < m; ++i)
       store(op.getValues()[i], values, 8 * i);
-    call("optc_rt_keep", {}, {handle, toI64(op.getMark()), data, bytes, c32(n), values, c32(m)});
+    callService("keep", {}, {handle, toI64(op.getMark()), data, bytes, c32(n), values, c32(m)});
     for (size_t i = 0; i < n; ++i)
       op.getMoved()[i].replaceAllUsesWith(load(ptr, data, 8 * i));
   }
+  op.erase();
+}
+
+Value Converter::kernelAddress(FlatSymbolRefAttr kernel) {
+  Value function = func::ConstantOp::create(b, b.getFunctionType({ptr}, {}), kernel);
+  return UnrealizedConversionCastOp::create(b, TypeRange{ptr}, ValueRange{function}).getResult(0);
+}
+
+void Converter::convertLaunch(kernel::LaunchOp op) {
+  Value bufs = stack(8 * op.getBuffers().size()), scalars = stack(8 * op.getScalars().size());
+  for (auto [i, buffer] : llvm::enumerate(op.getBuffers()))
+    store(buffer, bufs, 8 * i);
+  for (auto [i, scalar] : llvm::enumerate(op.getScalars()))
+    store(bits(scalar), scalars, 8 * i);
+  Value tiles = toI64(op.getTiles());
+  if (op.getDevice()) {
+    call("optc_dev_launch", {}, {handle, c32(*op.getDevice()), bufs, scalars, tiles});
+  } else if (onDevice) {
+    Value bytes = stack(8 * op.getBytes().size());
+    for (auto [i, size] : llvm::enumerate(op.getBytes()))
+      store(toI64(size), bytes, 8 * i);
+    call("optc_dev_launch_host", {},
+         {handle, kernelAddress(op.getKernelAttr()), bufs, bytes, c32(op.getInputs().value_or(0)),
+          c32(op.getBuffers().size()), scalars, tiles, c64(op.getScratch())});
+  } else {
+    call("optc_rt_launch", {}, {handle, kernelAddress(op.getKernelAttr()), bufs, scalars, tiles, c64(op.getScratch())});
+  }
+  op.erase();
+}
+
+void Converter::convertCallLibrary(kernel::CallLibraryOp op) {
+  int64_t n = op.getDescriptors().size(), m = op.getNumResults(), attrs = op.getParams().size();
+  Value in = stack(kTensorBytes * n), out = stack(kTensorBytes * m), params = stack(8 * attrs);
+  for (auto [i, descriptor] : llvm::enumerate(op.getDescriptors()))
+    LLVM::MemcpyOp::create(b, at(in, kTensorBytes * i), descriptor, c64(kTensorBytes), false);
+  for (auto [i, value] : llvm::enumerate(op.getParams()))
+    store(c64(value), params, 8 * i);
+  std::string name = ("optc_op_" + kernel::stringifyLibraryFn(op.getFn())).str();
+  SmallVector<Value> args = {handle, in, c32(n), params, c32(attrs), out, c32(m)};
+  if (onDevice) {
+    LLVM::LLVMFuncOp function = declare(name, i32, ValueRange(args).getTypes());
+    args.insert(args.begin() + 1, LLVM::AddressOfOp::create(b, function));
+    call("optc_dev_call", i32, args);
+  } else {
+    call(name, i32, args);
+  }
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    // The next call reuses `out`: the descriptor gets a place of its own.
+    Value own = stack(kTensorBytes);
+    LLVM::MemcpyOp::create(b, own, at(out, kTensorBytes * i), c64(kTensorBytes), false);
+    result.replaceAllUsesWith(own);
+  }
+  op.erase();
+}
+
+Value Converter::loadElement(kernel::LoadOp op) {
+  Type type = op.getValue().getType(), stored = storage(type, b);
+  Value address = LLVM::GEPOp::create(b, ptr, stored, op.getPtr(), ArrayRef<LLVM::GEPArg>{toI64(op.getIndex())});
+  if (onDevice) {
+    int64_t bytes = llvm::divideCeil(stored.getIntOrFloatBitWidth(), 8);
+    Value place = stack(bytes);
+    call("optc_dev_read", {}, {handle, address, c64(bytes), place});
+    address = place;
+  }
+  Value v = LLVM::LoadOp::create(b, stored, address);
+  return type.isIndex() ? toIndex(v) : v;
+}
+
+void Converter::storeElements(kernel::StoreOp op) {
+  int64_t width = 0, count = op.getValues().size();
+  for (Value value : op.getValues())
+    width = std::max<int64_t>(width, llvm::divideCeil(storage(value.getType(), b).getIntOrFloatBitWidth(), 8));
+  Value to = onDevice ? stack(width * count) : op.getPtr();
+  for (auto [i, value] : llvm::enumerate(op.getValues()))
+    store(value.getType().isIndex() ? toI64(value) : value, to, width * i);
+  if (onDevice)
+    call("optc_dev_write", {}, {handle, op.getPtr(), c64(width * count), to});
   op.erase();
 }
 
@@ -269,7 +361,7 @@ LogicalResult Converter::convertHostOp(Operation *op) {
     return place;
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](kernel::InputOp o) { return replace(call("optc_rt_input", ptr, {handle, c32(o.getIndex())})); })
+      .Case([&](kernel::InputOp o) { return replace(callService("input", ptr, {handle, c32(o.getIndex())})); })
       .Case([&](kernel::InputDimOp o) {
         return replace(toIndex(call("optc_rt_input_dim", i64, {handle, c32(o.getIndex()), c32(o.getDim())})));
       })
@@ -280,62 +372,38 @@ LogicalResult Converter::convertHostOp(Operation *op) {
       })
       .Case([&](kernel::OutputOp o) {
         Value dims = dimsOnStack(o.getDims());
-        return replace(call("optc_rt_output", ptr, {handle, c32(o.getIndex()), c32(o.getDims().size()), dims}));
+        return replace(callService("output", ptr, {handle, c32(o.getIndex()), c32(o.getDims().size()), dims}));
       })
       .Case([&](kernel::OutputValueOp o) {
-        call("optc_rt_output_value", i32, {handle, c32(o.getIndex()), o.getDescriptor()});
+        callService("output_value", i32, {handle, c32(o.getIndex()), o.getDescriptor()});
         op->erase();
         return success();
       })
       .Case([&](kernel::ArenaOp o) {
-        Value base = call("optc_rt_arena", ptr, {handle});
+        Value base = callService("arena", ptr, {handle});
         return replace(LLVM::GEPOp::create(b, ptr, i8, base, ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
       })
       .Case([&](kernel::WeightPtrOp o) {
-        return replace(
-            LLVM::GEPOp::create(b, ptr, i8, global("optc_weights"), ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
+        Value base = onDevice ? call("optc_dev_weights", ptr, {handle}) : global("optc_weights");
+        return replace(LLVM::GEPOp::create(b, ptr, i8, base, ArrayRef<LLVM::GEPArg>{c64(o.getOffset())}));
       })
-      .Case([&](kernel::AllocOp o) { return replace(call("optc_rt_alloc", ptr, {handle, toI64(o.getBytes())})); })
+      .Case([&](kernel::AllocOp o) { return replace(callService("alloc", ptr, {handle, toI64(o.getBytes())})); })
       .Case([&](kernel::SolveArenaOp o) {
         convertSolveArena(o);
         return success();
       })
       .Case([&](kernel::ByteSizeOp o) { return replace(toIndex(byteSize(o))); })
-      .Case([&](kernel::MarkOp) { return replace(toIndex(call("optc_rt_mark", i64, {handle}))); })
+      .Case([&](kernel::MarkOp) { return replace(toIndex(callService("mark", i64, {handle}))); })
       .Case([&](kernel::ReleaseOp o) {
         convertRelease(o);
         return success();
       })
       .Case([&](kernel::LaunchOp o) {
-        Value bufs = stack(8 * o.getBuffers().size()), scalars = stack(8 * o.getScalars().size());
-        for (auto [i, buffer] : llvm::enumerate(o.getBuffers()))
-          store(buffer, bufs, 8 * i);
-        for (auto [i, scalar] : llvm::enumerate(o.getScalars()))
-          store(bits(scalar), scalars, 8 * i);
-        Value function = UnrealizedConversionCastOp::create(
-                             b, TypeRange{ptr},
-                             ValueRange{func::ConstantOp::create(b, b.getFunctionType({ptr}, {}), o.getKernelAttr())})
-                             .getResult(0);
-        call("optc_rt_launch", {}, {handle, function, bufs, scalars, toI64(o.getTiles()), c64(o.getScratch())});
-        op->erase();
+        convertLaunch(o);
         return success();
       })
       .Case([&](kernel::CallLibraryOp o) {
-        int64_t n = o.getDescriptors().size(), m = o.getNumResults(), attrs = o.getParams().size();
-        Value in = stack(kTensorBytes * n), out = stack(kTensorBytes * m), params = stack(8 * attrs);
-        for (auto [i, descriptor] : llvm::enumerate(o.getDescriptors()))
-          LLVM::MemcpyOp::create(b, at(in, kTensorBytes * i), descriptor, c64(kTensorBytes), false);
-        for (auto [i, value] : llvm::enumerate(o.getParams()))
-          store(c64(value), params, 8 * i);
-        std::string name = ("optc_op_" + kernel::stringifyLibraryFn(o.getFn())).str();
-        call(name, i32, {handle, in, c32(n), params, c32(attrs), out, c32(m)});
-        for (auto [i, result] : llvm::enumerate(o.getResults())) {
-          // The next call reuses `out`: the descriptor gets a place of its own.
-          Value own = stack(kTensorBytes);
-          LLVM::MemcpyOp::create(b, own, at(out, kTensorBytes * i), c64(kTensorBytes), false);
-          result.replaceAllUsesWith(own);
-        }
-        op->erase();
+        convertCallLibrary(o);
         return success();
       })
       .Case([&](kernel::DescribeOp o) {
@@ -352,27 +420,24 @@ LogicalResult Converter::convertHostOp(Operation *op) {
         op->erase();
         return success();
       })
-      .Case([&](kernel::DescribedDataOp o) { return replace(load(ptr, o.getDescriptor(), 0)); })
+      .Case([&](kernel::DescribedDataOp o) {
+        Value descriptor = o.getDescriptor();
+        return replace(onDevice ? call("optc_dev_data", ptr, {handle, descriptor}) : load(ptr, descriptor, 0));
+      })
       .Case([&](kernel::DescribedDimOp o) {
         return replace(toIndex(load(i64, o.getDescriptor(), kDimsOffset + 8 * o.getDim())));
       })
-      .Case([&](kernel::LoadOp o) {
-        Type type = o.getValue().getType(), stored = storage(type, b);
-        Value address = LLVM::GEPOp::create(b, ptr, stored, o.getPtr(), ArrayRef<LLVM::GEPArg>{toI64(o.getIndex())});
-        Value v = LLVM::LoadOp::create(b, stored, address);
-        return replace(type.isIndex() ? toIndex(v) : v);
-      })
+      .Case([&](kernel::LoadOp o) { return replace(loadElement(o)); })
       .Case([&](kernel::StoreOp o) {
-        Value v = o.getValue().getType().isIndex() ? toI64(o.getValue()) : o.getValue();
-        Value address =
-            LLVM::GEPOp::create(b, ptr, v.getType(), o.getPtr(), ArrayRef<LLVM::GEPArg>{toI64(o.getIndex())});
-        LLVM::StoreOp::create(b, v, address);
-        op->erase();
+        storeElements(o);
         return success();
       })
       .Case([&](kernel::CopyOp o) {
-        // Source and destination may be the same address, which memcpy does not allow.
-        LLVM::MemmoveOp::create(b, o.getDest(), o.getSource(), toI64(o.getBytes()), false);
+        Value bytes = toI64(o.getBytes());
+        if (onDevice)
+          call("optc_dev_copy", {}, {handle, o.getDest(), o.getSource(), bytes});
+        else // Source and destination may be the same address, which memcpy does not allow.
+          LLVM::MemmoveOp::create(b, o.getDest(), o.getSource(), bytes, false);
         op->erase();
         return success();
       })
@@ -388,6 +453,7 @@ LogicalResult Converter::convertHostOp(Operation *op) {
 
 LogicalResult Converter::convertHost(func::FuncOp func) {
   host = func;
+  onDevice = func->hasAttr("kernel.on_device");
   handle = func.getArgument(0);
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {

@@ -77,8 +77,7 @@ static SmallVector<unsigned> loopOrder(linalg::GenericOp op, unsigned tiledDims)
 static void cutTiles(func::FuncOp func, scf::ForOp loop, int64_t tile) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
-  Block &entry = func.getBody().front();
-  Value first = entry.getArgument(entry.getNumArguments() - 2), last = entry.getArgument(entry.getNumArguments() - 1);
+  Value first = func.getArguments().take_back(2)[0], last = func.getArguments().back();
   Value size = arith::ConstantIndexOp::create(b, loc, tile);
   Value begin = arith::MulIOp::create(b, loc, first, size);
   Value end = arith::MinSIOp::create(b, loc, arith::MulIOp::create(b, loc, last, size), loop.getUpperBound());
@@ -139,7 +138,11 @@ static kernel::TileGroup tilesOf(func::FuncOp func) {
   return groups.empty() ? kernel::TileGroup{} : groups.front();
 }
 
-LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOptions) {
+LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &options) {
+  return lowerToLoops(func, options, tilesOf(func));
+}
+
+LogicalResult optc::cpu::lowerToLoops(func::FuncOp func, const EmitOptions &emitOptions, kernel::TileGroup tiles) {
   int optLevel = emitOptions.optLevel;
   bufferization::OneShotBufferizationOptions options;
   options.allowReturnAllocsFromLoops = true;
@@ -150,7 +153,6 @@ LogicalResult optc::cpu::emitLoops(func::FuncOp func, const EmitOptions &emitOpt
     return failure();
   mergePlaces(func);
 
-  kernel::TileGroup tiles = tilesOf(func);
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   IRRewriter rewriter(func.getContext());

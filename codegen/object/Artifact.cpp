@@ -288,7 +288,7 @@ Error Emitter::run(mlir::ModuleOp module, ArrayRef<WeightBlob> weights) {
   {
     Stopwatch watch(stats.translateMs);
     Expected<std::unique_ptr<Module>> made =
-        translateModel(module, context, target, signature, shared ? Linkage::Shared : Linkage::Static);
+        translateModel(module, context, target, signature, shared ? Linkage::Shared : Linkage::Static, options.device);
     if (!made)
       return made.takeError();
     code = std::move(*made);

@@ -3,6 +3,7 @@
 #define OPTC_CODEGEN_OBJECT_ARTIFACT_H
 #include "mlir/IR/BuiltinOps.h"
 #include "optc/codegen/Target.h"
+#include "optc/codegen/cuda/DeviceModule.h"
 #include "optc/codegen/object/Model.h"
 #include <optional>
 
@@ -15,9 +16,10 @@ struct ArtifactOptions {
   ArtifactKind kind = ArtifactKind::SharedObject;
   std::string output; ///< "-" for text on standard output
   int optLevel = 2;
-  std::optional<uint64_t> maxBytes;   ///< of the file
-  std::vector<std::string> libraries; ///< objects and archives with code that the model calls: kernels of plugins
-  std::string headerPath, header;     ///< a text that replaces this file together with the artifact; no path: none
+  std::optional<uint64_t> maxBytes;     ///< of the file
+  const DeviceModule *device = nullptr; ///< code of the device; null: none
+  std::vector<std::string> libraries;   ///< objects and archives with code that the model calls: kernels of plugins
+  std::string headerPath, header;       ///< a text that replaces this file together with the artifact; no path: none
 };
 
 /// Milliseconds and sizes for the report.

@@ -13,7 +13,8 @@
 using namespace llvm;
 using namespace optc;
 
-static_assert(OPTC_DISPATCH_ABI == 2 && sizeof(optc_model_desc) == 88 && sizeof(optc_io_desc) == 40,
+static_assert(OPTC_DISPATCH_ABI == 3 && sizeof(optc_model_desc) == 96 && sizeof(optc_io_desc) == 40 &&
+                  sizeof(optc_device_desc) == 88 && sizeof(optc_device_kernel) == 40 && sizeof(optc_tensor_map) == 120,
               "the constants below spell these structs field by field");
 
 namespace {
@@ -72,13 +73,64 @@ public:
     return global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items), name);
   }
 
+  /// optc_device_desc; null without kernels.
+  Constant *device(const DeviceModule *device);
+
 private:
+  /// Bytes as they are; null when there are none.
+  Constant *bytes(ArrayRef<char> data, const Twine &name) {
+    if (data.empty())
+      return null();
+    GlobalVariable *made = global(
+        ConstantDataArray::get(context, ArrayRef(reinterpret_cast<const uint8_t *>(data.data()), data.size())), name);
+    made->setAlignment(Align(64));
+    return made;
+  }
+  template <typename T> Constant *integers(ArrayRef<T> values) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return ConstantDataArray::get(context, ArrayRef(reinterpret_cast<const Unsigned *>(values.data()), values.size()));
+  }
+  Constant *maps(ArrayRef<DeviceTensorMap> all);
+
   Module &module;
   const ModelSignature &signature;
   LLVMContext &context;
   PointerType *ptr;
 };
 } // namespace
+
+Constant *DescriptorWriter::maps(ArrayRef<DeviceTensorMap> all) {
+  if (all.empty())
+    return null();
+  SmallVector<Constant *> items;
+  for (const DeviceTensorMap &map : all)
+    items.push_back(ConstantStruct::getAnon({i32(map.buffer), i32(map.dtype), i32(map.rank), i32(map.swizzle),
+                                             i64(map.offsetBytes), integers<int64_t>(map.dims),
+                                             integers<int64_t>(map.strides), integers<int32_t>(map.box)}));
+  return global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items), "optc_tensor_maps");
+}
+
+Constant *DescriptorWriter::device(const DeviceModule *device) {
+  if (!device || device->kernels.empty())
+    return null();
+  SmallVector<Constant *> items;
+  for (const DeviceKernel &kernel : device->kernels)
+    items.push_back(
+        ConstantStruct::getAnon({text(kernel.name), i32(kernel.threads), i32(kernel.sharedBytes), i32(kernel.buffers),
+                                 i32(kernel.scalars), i32(kernel.maps.size()), maps(kernel.maps)}));
+  auto *backend = new GlobalVariable(module, Type::getInt8Ty(context), /*isConstant=*/true,
+                                     GlobalValue::ExternalLinkage, nullptr, "optc_cuda_backend");
+  backend->setVisibility(GlobalValue::HiddenVisibility);
+  Constant *weights = signature.weightBytes ? static_cast<Constant *>(declareWeights(module, signature)) : null();
+  return global(
+      ConstantStruct::getAnon({i32(device->capability), i32(items.size()),
+                               global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items),
+                                      "optc_device_kernels"),
+                               bytes(device->cubin, "optc_cubin"), i64(device->cubin.size()), null(), i64(0),
+                               bytes(device->emulation, "optc_emulation"), i64(device->emulation.size()), weights,
+                               i64(signature.weightBytes), backend}),
+      "optc_device");
+}
 
 /// `define RESULT @name(ARGS)` that does nothing but call `callee`, which the runtime defines.
 static void addThunk(Module &module, const Twine &name, StringRef callee, FunctionType *type) {
@@ -96,8 +148,8 @@ static void addThunk(Module &module, const Twine &name, StringRef callee, Functi
     b.CreateRet(call);
 }
 
-Error optc::addDescriptor(Module &module, const optc::Target &target, const ModelSignature &signature,
-                          Linkage linkage) {
+Error optc::addDescriptor(Module &module, const optc::Target &target, const ModelSignature &signature, Linkage linkage,
+                          const DeviceModule *device) {
   Function *entry = module.getFunction(signature.entry);
   if (!entry || entry->isDeclaration())
     return internalError("the host program '" + signature.entry + "' is missing from the generated code");
@@ -116,6 +168,7 @@ Error optc::addDescriptor(Module &module, const optc::Target &target, const Mode
       w.i64(signature.arenaBytes),
       w.i64(target.cpuFeatures),
       entry,
+      w.device(device),
   });
   bool shared = linkage == Linkage::Shared;
   auto *global = new GlobalVariable(module, desc->getType(), /*isConstant=*/true, GlobalValue::ExternalLinkage, desc,

@@ -47,7 +47,7 @@ GlobalVariable *optc::declareWeights(Module &module, const ModelSignature &signa
 
 Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LLVMContext &context,
                                                        const optc::Target &target, const ModelSignature &signature,
-                                                       Linkage linkage) {
+                                                       Linkage linkage, const DeviceModule *device) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<Module> made = mlir::translateModuleToLLVMIR(module, context, signature.name);
@@ -70,7 +70,7 @@ Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LL
     weights->setName(weightSymbol(signature));
     declareWeights(*made, signature);
   }
-  if (Error error = addDescriptor(*made, target, signature, linkage))
+  if (Error error = addDescriptor(*made, target, signature, linkage, device))
     return std::move(error);
   for (Function &f : *made) {
     if (f.isDeclaration())

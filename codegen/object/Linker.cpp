@@ -68,13 +68,18 @@ static const char *emulation(const optc::Target &target) { return target.isX86()
 
 Error optc::linkSharedObject(const optc::Target &target, StringRef name, ArrayRef<std::string> files,
                              StringRef output) {
+  std::vector<std::string> exports;
+  for (StringRef suffix : {"_optc_query", "_create", "_run", "_destroy"})
+    exports.push_back((name + suffix).str());
+  return linkSharedLibrary(target, name, exports, files, output);
+}
+
+Error optc::linkSharedLibrary(const optc::Target &target, StringRef name, ArrayRef<std::string> exports,
+                              ArrayRef<std::string> files, StringRef output) {
   Expected<OutputFile> script = OutputFile::create((output + ".map").str());
   if (!script)
     return script.takeError();
-  std::string exports;
-  for (StringRef suffix : {"_optc_query", "_create", "_run", "_destroy"})
-    exports += (name + suffix + "; ").str();
-  if (Error error = script->append("{ global: " + exports + "local: *; };\n"))
+  if (Error error = script->append("{ global: " + join(exports, "; ") + "; local: *; };\n"))
     return error;
 
   std::vector<std::string> args = {"-shared",

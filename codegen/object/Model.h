@@ -31,8 +31,11 @@ struct ModelSignature {
   std::vector<SignatureValue> inputs, outputs;
   std::vector<std::string> symbols;
   int64_t arenaBytes = 0;
+  uint64_t weightBytes = 0; ///< of all constants, from the first offset on
   /// Set when a run takes memory besides the arena: the first node that does, "" if it has no name.
   std::optional<std::string> runTimeSized;
+  /// What a program on the device leaves to the CPU, and why: a text each.
+  std::vector<std::string> hostFallbacks;
 };
 
 /// A constant at a byte offset of the artifact's constants. Never copied into memory as a whole: `bytes` may point into

@@ -342,9 +342,17 @@ def ReleaseOp : KernelOp<"release", [AttrSizedOperandSegments, MemoryEffects<[Me
 }
 def LaunchOp : KernelOp<"launch", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "runs all tiles of a kernel";
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$tiles, Variadic<Ptr>:$buffers, Variadic<AnyType>:$scalars, I64Attr:$scratch);
-  let assemblyFormat = "$kernel `tiles` $tiles `buffers` `(` $buffers `)` `scalars` `(` ($scalars^ `:` type($scalars))? `)` `scratch` $scratch attr-dict";
-  let skipDefaultBuilders = 0;
+  let description = [{
+    `device` is the index of a kernel that runs on the device. In a program whose tensors live there, a kernel without it
+    runs on the CPU, on copies of the buffers: `bytes` are their sizes, the first `inputs` are read, the others written.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$tiles, Variadic<Ptr>:$buffers, Variadic<AnyType>:$scalars,
+                       Variadic<Index>:$bytes, I64Attr:$scratch, OptionalAttr<I32Attr>:$device,
+                       OptionalAttr<I32Attr>:$inputs);
+  let assemblyFormat = [{
+    $kernel `tiles` $tiles `buffers` `(` $buffers `)` `scalars` `(` ($scalars^ `:` type($scalars))? `)`
+    (`bytes` `(` $bytes^ `)`)? (`inputs` $inputs^)? `scratch` $scratch (`device` $device^)? attr-dict
+  }];
 }
 def CallLibraryOp : KernelOp<"call_library", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "calls an irregular operator; operands and results are descriptors (optc_tensor)";
@@ -382,9 +390,9 @@ def LoadOp : KernelOp<"load", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "$ptr `[` $index `]` attr-dict `:` type($value)";
 }
 def StoreOp : KernelOp<"store", [MemoryEffects<[MemWrite]>]> {
-  let summary = "writes element `index` of a buffer on the host";
-  let arguments = (ins AnyType:$value, Ptr:$ptr, Index:$index);
-  let assemblyFormat = "$value `,` $ptr `[` $index `]` attr-dict `:` type($value)";
+  let summary = "writes the elements of a buffer on the host, from the first one on";
+  let arguments = (ins Variadic<AnyType>:$values, Ptr:$ptr);
+  let assemblyFormat = "$ptr `,` `(` $values `)` attr-dict `:` type($values)";
 }
 def CopyOp : KernelOp<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies bytes between buffers that may be the same but do not overlap otherwise";

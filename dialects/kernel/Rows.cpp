@@ -411,12 +411,33 @@ FailureOr<RowGroup> optc::kernel::bindRows(ArrayRef<linalg::GenericOp> ops, Arra
 // Strategies
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> RowBlocks::toArray() const {
-  SmallVector<int64_t> array = {lanes, accumulators, rows, static_cast<int64_t>(shapes.front().levels.size())};
+/// The number of levels, then rows and levels of every op.
+static void appendShapes(ArrayRef<RowShape> shapes, SmallVectorImpl<int64_t> &array) {
+  array.push_back(shapes.front().levels.size());
   for (const RowShape &shape : shapes) {
     array.push_back(shape.rows);
     llvm::append_range(array, shape.levels);
   }
+}
+
+static FailureOr<SmallVector<RowShape>> readShapes(ArrayRef<int64_t> array) {
+  size_t numLevels = array.front();
+  ArrayRef<int64_t> rest = array.drop_front();
+  if (numLevels < 1 || rest.size() % (numLevels + 1))
+    return failure();
+  SmallVector<RowShape> shapes;
+  for (; !rest.empty(); rest = rest.drop_front(numLevels + 1)) {
+    RowShape shape;
+    shape.rows = rest.front();
+    llvm::append_range(shape.levels, rest.slice(1, numLevels));
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+SmallVector<int64_t> RowBlocks::toArray() const {
+  SmallVector<int64_t> array = {lanes, accumulators, rows};
+  appendShapes(shapes, array);
   return array;
 }
 
@@ -424,17 +445,43 @@ FailureOr<RowBlocks> RowBlocks::get(StrategyAttr strategy) {
   ArrayRef<int64_t> array = strategy.getBlocks().asArrayRef();
   if (array.size() < 4 || llvm::any_of(array, [](int64_t v) { return v < 0 || v > 1024; }))
     return failure();
-  RowBlocks blocks{array[0], array[1], array[2], {}};
-  size_t numLevels = array[3];
-  ArrayRef<int64_t> rest = array.drop_front(4);
-  if (!llvm::isPowerOf2_64(blocks.lanes) || blocks.accumulators < 1 || blocks.rows < 1 || numLevels < 1 ||
-      rest.size() % (numLevels + 1))
+  FailureOr<SmallVector<RowShape>> shapes = readShapes(array.drop_front(3));
+  if (failed(shapes) || !llvm::isPowerOf2_64(array[0]) || array[1] < 1 || array[2] < 1)
     return failure();
-  for (; !rest.empty(); rest = rest.drop_front(numLevels + 1)) {
-    RowShape shape;
-    shape.rows = rest.front();
-    llvm::append_range(shape.levels, rest.slice(1, numLevels));
-    blocks.shapes.push_back(std::move(shape));
-  }
-  return blocks;
+  return RowBlocks{array[0], array[1], array[2], std::move(*shapes)};
+}
+
+SmallVector<int64_t> CudaRowBlocks::toArray() const {
+  SmallVector<int64_t> array = {threads, threadsPerRow, lanes, steps};
+  appendShapes(shapes, array);
+  return array;
+}
+
+FailureOr<CudaRowBlocks> CudaRowBlocks::get(StrategyAttr strategy) {
+  ArrayRef<int64_t> array = strategy.getBlocks().asArrayRef();
+  if (array.size() < 5 || llvm::any_of(array, [](int64_t v) { return v < 0 || v > 1024; }))
+    return failure();
+  FailureOr<SmallVector<RowShape>> shapes = readShapes(array.drop_front(4));
+  bool goodThreads = array[0] >= 32 && array[0] % 32 == 0 && (array[1] == 32 || array[1] == array[0]);
+  if (failed(shapes) || !goodThreads || !llvm::isPowerOf2_64(array[2]) || array[2] > 16)
+    return failure();
+  return CudaRowBlocks{array[0], array[1], array[2], array[3], std::move(*shapes)};
+}
+
+bool optc::kernel::hasAlignedColumns(const RowGroup &group, int64_t lanes) {
+  auto divides = [&](const SizeExpr &size) { return size.factor % lanes == 0; };
+  // Levels begin at multiples of the sizes behind them.
+  if (!divides(group.levels.back()))
+    return false;
+  for (const RowOp &op : group.ops)
+    for (const RowOperand &input : op.inputs) {
+      if (input.source >= 0 || !input.isVector())
+        continue;
+      bool aligned = llvm::all_of(op.rows, [&](unsigned loop) { return divides(input.walk.strides[loop]); });
+      if (!input.flat)
+        aligned &= llvm::all_of(ArrayRef(input.levelStrides).drop_back(), divides);
+      if (!aligned)
+        return false;
+    }
+  return true;
 }

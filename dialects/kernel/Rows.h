@@ -78,6 +78,20 @@ struct RowBlocks {
   llvm::SmallVector<int64_t> toArray() const;
 };
 
+/// Sizes of the inner code of a device's row family, `blocks` of its strategy.
+struct CudaRowBlocks {
+  int64_t threads;       ///< of a block
+  int64_t threadsPerRow; ///< a warp, or all of them
+  int64_t lanes;         ///< consecutive columns of a thread
+  int64_t steps;         ///< of a thread along the row, written out; 0: a loop
+  llvm::SmallVector<RowShape> shapes;
+  static mlir::FailureOr<CudaRowBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const;
+};
+/// Whether vectors of `lanes` columns, from multiples of `lanes` on, are aligned and in one level for every operand and
+/// result that moves along columns.
+bool hasAlignedColumns(const RowGroup &group, int64_t lanes);
+
 /// The tensor behind views.
 mlir::Value stripViews(mlir::Value tensor);
 /// How long one evaluation of a body takes, in additions.

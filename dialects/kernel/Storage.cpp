@@ -40,7 +40,9 @@ SmallVector<int64_t> optc::kernel::storedShape(Value tensor) {
   if (auto op = dyn_cast<linalg::LinalgOp>(def))
     return relevant(shape, storedShape(op.getDpsInits()[number]));
   if (auto cast = dyn_cast<tensor::CastOp>(def); cast && isa<RankedTensorType>(cast.getSource().getType()))
-    return relevant(shape, storedShape(cast.getSource()));
+    // Of a whole tensor it is one, whatever its type has forgotten.
+    return isContiguous(cast.getSource()) ? SmallVector<int64_t>(shape)
+                                          : relevant(shape, storedShape(cast.getSource()));
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def);
       slice && slice.getSourceType().getRank() == slice.getType().getRank())
     return relevant(shape, storedShape(slice.getSource()));

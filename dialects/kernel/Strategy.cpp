@@ -3,6 +3,25 @@
 
 using namespace optc::kernel;
 
+static constexpr Family kFamilies[] = {
+    {kFamilyLoops, MemorySpace::Host, true},       {kFamilyGemm, MemorySpace::Host, false},
+    {kFamilyPack, MemorySpace::Host, false},       {kFamilyWindow, MemorySpace::Host, false},
+    {kFamilyRows, MemorySpace::Host, false},       {kFamilyColumns, MemorySpace::Host, false},
+    {kFamilyCudaLoops, MemorySpace::Device, true}, {kFamilyCudaElementwise, MemorySpace::Device, true},
+    {kFamilyCudaRows, MemorySpace::Device, false}, {kFamilyCudaSimtGemm, MemorySpace::Device, false},
+    {kFamilyCudaMma, MemorySpace::Device, false},  {kFamilyCudaGemm, MemorySpace::Device, false},
+};
+
+const Family *optc::kernel::findFamily(llvm::StringRef name) {
+  const Family *found = llvm::find_if(kFamilies, [&](const Family &family) { return family.name == name; });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+MemorySpace optc::kernel::spaceOf(StrategyAttr strategy) {
+  const Family *family = strategy ? findFamily(strategy.getFamily()) : nullptr;
+  return family ? family->space : MemorySpace::Host;
+}
+
 llvm::SmallVector<TileGroup> optc::kernel::tileGroups(StrategyAttr strategy) {
   llvm::SmallVector<TileGroup> groups;
   unsigned dim = 0;
@@ -33,4 +52,38 @@ llvm::SmallVector<int64_t> GemmBlocks::heights() const {
 WindowBlocks WindowBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
   return {blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
+}
+
+/// The threads of a block; fails when there are none, more than a block can have, or a part of a warp.
+static mlir::FailureOr<int64_t> threadsOf(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.empty() || blocks[0] <= 0 || blocks[0] > 1024 || blocks[0] % 32)
+    return mlir::failure();
+  return blocks[0];
+}
+
+mlir::FailureOr<CudaLoopBlocks> CudaLoopBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 2 || blocks[1] < Elements || blocks[1] > Sequence)
+    return mlir::failure();
+  return CudaLoopBlocks{*threads, static_cast<Form>(blocks[1])};
+}
+
+mlir::FailureOr<CudaElementwiseBlocks> CudaElementwiseBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 2 || blocks[1] < 0 || blocks[1] > 16 ||
+      (blocks[1] && !llvm::isPowerOf2_64(blocks[1])))
+    return mlir::failure();
+  return CudaElementwiseBlocks{*threads, blocks[1]};
+}
+
+mlir::FailureOr<CudaSimtGemmBlocks> CudaSimtGemmBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 5 || llvm::any_of(blocks, [](int64_t v) { return v < 1 || v > 1024; }) ||
+      *threads % blocks[1] || !llvm::isPowerOf2_64(blocks[3]) || !llvm::isPowerOf2_64(blocks[4]))
+    return mlir::failure();
+  return CudaSimtGemmBlocks{*threads, blocks[1], blocks[2], blocks[3], blocks[4]};
 }

@@ -7,7 +7,25 @@ namespace optc::kernel {
 
 /// Families of emitters, by the names that strategies carry.
 inline constexpr llvm::StringLiteral kFamilyLoops = "loops", kFamilyGemm = "gemm", kFamilyWindow = "window",
-                                     kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns";
+                                     kFamilyPack = "pack", kFamilyRows = "rows", kFamilyColumns = "columns",
+                                     kFamilyCudaLoops = "cuda-loops", kFamilyCudaElementwise = "cuda-elementwise",
+                                     kFamilyCudaRows = "cuda-rows", kFamilyCudaSimtGemm = "cuda-simt-gemm",
+                                     kFamilyCudaMma = "cuda-mma", kFamilyCudaGemm = "cuda-gemm";
+
+/// The memory that the tensors of a program live in, and that a kernel reads and writes.
+enum class MemorySpace { Host, Device };
+
+struct Family {
+  llvm::StringLiteral name;
+  MemorySpace space;
+  /// Every element of a result is computed once, from what no other element's computation writes: it may be computed
+  /// over an operand. Others overlap tiles, or read what they have written.
+  bool inPlace;
+};
+/// Null for a name that no family has.
+const Family *findFamily(llvm::StringRef name);
+/// Host when there is no strategy, or an unknown family.
+MemorySpace spaceOf(StrategyAttr strategy);
 
 /// Consecutive dimensions of the first result, flattened, that tiles of `tile` elements are cut from.
 struct TileGroup {
@@ -52,6 +70,39 @@ struct WindowBlocks {
 struct PackBlocks {
   int64_t lanes;
   static PackBlocks get(StrategyAttr strategy) { return {strategy.getBlocks()[0]}; }
+};
+
+/// Sizes of the device families' inner code, `blocks` of their strategies. All begin with the threads of a block, a
+/// multiple of a warp. `get` fails on numbers that the family does not write.
+struct CudaLoopBlocks {
+  enum Form : int64_t {
+    Elements, ///< a thread per element of a result
+    Sequence  ///< loops that write element after element
+  };
+  int64_t threads;
+  Form form;
+  static mlir::FailureOr<CudaLoopBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, form}; }
+};
+
+/// Threads of a block are `threadRows` x `threadColumns`; each computes rows x columns of the block's tile.
+struct CudaSimtGemmBlocks {
+  int64_t threads, threadColumns;
+  int64_t rows, columns; ///< of the result, per thread
+  int64_t depth;         ///< of the sums, at once in shared memory
+  int64_t threadRows() const { return threads / threadColumns; }
+  int64_t tileRows() const { return threadRows() * rows; }
+  int64_t tileColumns() const { return threadColumns * columns; }
+  static mlir::FailureOr<CudaSimtGemmBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, threadColumns, rows, columns, depth}; }
+};
+
+struct CudaElementwiseBlocks {
+  int64_t threads;
+  int64_t lanes; ///< consecutive elements of a thread; 0: squares of kSquare elements go through shared memory
+  static constexpr int64_t kSquare = 32;
+  static mlir::FailureOr<CudaElementwiseBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, lanes}; }
 };
 
 } // namespace optc::kernel

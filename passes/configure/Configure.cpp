@@ -1,6 +1,7 @@
 //===- Configure.cpp - choose a strategy for every dispatch ---------------===//
 //
-// The first family whose conditions a dispatch meets takes it; the loop family takes everything.
+// The first family whose conditions a dispatch meets takes it; the loop family takes everything. What the device cannot
+// have (strings are addresses of the host) is left to the CPU's.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "optc/passes/configure/Strategies.h"
@@ -57,8 +58,10 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
   operand.set(kernel::PackedOp::create(inside, source.getLoc(), source.getType(), panels, packing));
 }
 
-static constexpr configure::ChooseFn kFamilies[] = {configure::chooseGemm, configure::chooseWindow,
-                                                    configure::chooseRows, configure::chooseColumns};
+static constexpr configure::ChooseFn kCpuFamilies[] = {configure::chooseGemm, configure::chooseWindow,
+                                                       configure::chooseRows, configure::chooseColumns};
+static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaSimtGemm, configure::chooseCudaRows,
+                                                          configure::chooseCudaElementwise};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
@@ -82,11 +85,29 @@ int64_t configure::widestBits(ArrayRef<linalg::GenericOp> ops) {
   return bits;
 }
 
+/// Why a dispatch cannot run on a device; empty when it can.
+static StringRef hostOnly(kernel::DispatchOp dispatch) {
+  bool strings = false;
+  auto see = [&](Type type) { strings |= isa<kernel::StringType>(getElementTypeOrSelf(type)); };
+  dispatch->walk([&](Operation *op) {
+    llvm::for_each(op->getOperandTypes(), see);
+    llvm::for_each(op->getResultTypes(), see);
+  });
+  return strings ? "strings live in the host's memory" : "";
+}
+
+static kernel::StrategyAttr withNote(kernel::StrategyAttr strategy, const Twine &note) {
+  auto reason = StringAttr::get(strategy.getContext(), strategy.getReason().getValue() + note);
+  return kernel::StrategyAttr::get(strategy.getContext(), strategy.getFamily(), strategy.getGroups(),
+                                   strategy.getTiles(), strategy.getBlocks(), strategy.getScratch(), reason);
+}
+
 namespace {
 struct Configure : public optc::impl::ConfigureBase<Configure> {
   using ConfigureBase::ConfigureBase;
   void runOnOperation() override {
-    configure::Machine machine{vectorBits, vectorRegisters, l2Bytes, dotDepth};
+    configure::Machine machine{vectorBits, vectorRegisters, l2Bytes,    dotDepth,
+                               capability, multiprocessors, sharedBytes};
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation()->walk([&](kernel::DispatchOp dispatch) { dispatches.push_back(dispatch); });
     // Users before producers: a dispatch whose result its users read in another way goes.
@@ -97,21 +118,28 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
         dispatch->erase();
         continue;
       }
-      kernel::StrategyAttr strategy;
-      std::string declined;
-      if (optLevel >= 1)
-        for (configure::ChooseFn choose : kFamilies)
-          if (!strategy)
-            strategy = choose(dispatch, machine, declined);
-      if (!strategy)
-        strategy = configure::chooseLoops(dispatch, machine, declined);
-      // The report tells why the families before did not take it.
-      if (!declined.empty())
-        strategy = kernel::StrategyAttr::get(
-            &getContext(), strategy.getFamily(), strategy.getGroups(), strategy.getTiles(), strategy.getBlocks(),
-            strategy.getScratch(), StringAttr::get(&getContext(), strategy.getReason().getValue() + "; " + declined));
-      dispatch.setStrategyAttr(strategy);
+      dispatch.setStrategyAttr(choose(dispatch, machine));
     }
+  }
+
+  kernel::StrategyAttr choose(kernel::DispatchOp dispatch, const configure::Machine &machine) {
+    StringRef host = machine.capability ? hostOnly(dispatch) : "";
+    bool onDevice = machine.capability && host.empty();
+    kernel::StrategyAttr strategy;
+    std::string declined;
+    if (optLevel >= 1)
+      for (configure::ChooseFn choose : onDevice ? ArrayRef(kDeviceFamilies) : ArrayRef(kCpuFamilies))
+        if (!strategy)
+          strategy = choose(dispatch, machine, declined);
+    if (!strategy)
+      strategy = onDevice ? configure::chooseCudaLoops(dispatch, machine, declined)
+                          : configure::chooseLoops(dispatch, machine, declined);
+    // The report tells why the families before did not take it, and why it does not run on the device.
+    if (!declined.empty())
+      strategy = withNote(strategy, "; " + declined);
+    if (!host.empty())
+      strategy = withNote(strategy, "; " + host);
+    return strategy;
   }
 };
 } // namespace

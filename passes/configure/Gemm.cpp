@@ -139,6 +139,16 @@ static int64_t elementsPerRow(const Contraction &c) {
   return std::clamp<int64_t>(llvm::divideCeil(type.getNumElements(), std::max<int64_t>(rows, 1)), 1, k);
 }
 
+void configure::tilesOfProduct(const Contraction &c, int64_t rows, int64_t columns, SmallVectorImpl<int64_t> &groups,
+                               SmallVectorImpl<int64_t> &tiles) {
+  unsigned rank = cast<RankedTensorType>(c.nest.result().tensor.getType()).getRank();
+  for (unsigned dim = 0; dim < rank; dim += groups.back()) {
+    bool isRows = c.rows.count && dim == c.rows.first, isColumns = !isRows && dim == c.columns.first;
+    groups.push_back(isRows ? c.rows.count : isColumns ? c.columns.count : 1);
+    tiles.push_back(isRows ? rows : isColumns ? columns : 1);
+  }
+}
+
 kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined) {
   linalg::GenericOp root = reductionOf(dispatch);
   if (!root)
@@ -203,20 +213,7 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
       rows += blocks.rows;
 
   SmallVector<int64_t> groups, tiles;
-  unsigned rank = cast<RankedTensorType>(root.getResult(0).getType()).getRank();
-  for (unsigned dim = 0; dim < rank;) {
-    if (c.rows.count && dim == c.rows.first) {
-      groups.push_back(c.rows.count);
-      tiles.push_back(rows);
-    } else if (dim == c.columns.first) {
-      groups.push_back(c.columns.count);
-      tiles.push_back(columns);
-    } else {
-      groups.push_back(1);
-      tiles.push_back(1);
-    }
-    dim += groups.back();
-  }
+  tilesOfProduct(c, rows, columns, groups, tiles);
   std::string reason = !packing   ? "product of two tensors"
                        : constant ? "product with a constant, packed in panels"
                                   : "product of two tensors, the second packed in panels at run time";

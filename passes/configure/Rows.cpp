@@ -20,11 +20,15 @@ static constexpr int64_t kShortRow = 1024;
 /// Sums of this many vectors do not wait for each other.
 static constexpr int64_t kAccumulators = 4;
 
-/// Dimensions of a result of `op` that walk rows: all before the first that walks columns.
-static unsigned rowDims(const RowOp &op) {
-  AffineMap map = op.nest.op.getIndexingMapsArray().back();
+std::optional<unsigned> configure::rowDimsOfResult(kernel::DispatchOp dispatch, const RowGroup &group) {
+  Value first = cast<kernel::YieldOp>(dispatch.getBody().front().getTerminator()).getValues()[0];
+  auto owner = llvm::find_if(group.ops, [&](const RowOp &op) { return op.result() == first; });
+  if (owner == group.ops.end())
+    return std::nullopt;
+  // All before the first that walks columns.
+  AffineMap map = owner->nest.op.getIndexingMapsArray().back();
   for (auto [i, expr] : llvm::enumerate(map.getResults()))
-    if (llvm::any_of(op.columns, [expr = expr](unsigned loop) { return expr.isFunctionOfDim(loop); }))
+    if (llvm::any_of(owner->columns, [expr = expr](unsigned loop) { return expr.isFunctionOfDim(loop); }))
       return i;
   return map.getNumResults();
 }
@@ -63,13 +67,12 @@ kernel::StrategyAttr configure::chooseRows(kernel::DispatchOp dispatch, const Ma
   blocks.lanes = std::max<int64_t>(machine.vectorBits / widestBits(onVectors), 1);
 
   // Tiles are cut from the dimensions of the first result.
-  Value first = cast<kernel::YieldOp>(dispatch.getBody().front().getTerminator()).getValues()[0];
-  auto owner = llvm::find_if(group->ops, [&](const RowOp &op) { return op.result() == first; });
-  if (owner == group->ops.end())
+  std::optional<unsigned> dims = rowDimsOfResult(dispatch, *group);
+  if (!dims)
     return decline("the first result is not one of an op");
   SmallVector<int64_t> groups, tiles;
-  if (unsigned dims = rowDims(*owner)) {
-    groups.push_back(dims);
+  if (*dims) {
+    groups.push_back(*dims);
     tiles.push_back(std::max<int64_t>(1, kTileCost / costPerRow(*group)));
   }
   StringRef reason = group->ops.size() > 1 ? "ops that share their rows" : "a reduction along rows";

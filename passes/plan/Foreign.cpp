@@ -18,14 +18,17 @@ LogicalResult Planner::convertForeign(kernel::ForeignOp op) {
   }
   if (function.getFunctionType() != type || !function.isExternal())
     return op.emitOpError("calls '") << op.getSymbol() << "', which is a function of optc's own";
-  SmallVector<Value> ptrs, scalarValues;
-  auto pass = [&](const Buffer &tensor) {
-    ptrs.push_back(tensor.ptr);
-    scalarValues.push_back(constIndex(tensor.dims.size()));
-    llvm::append_range(scalarValues, tensor.dims);
+  bool onCopies = space == kernel::MemorySpace::Device; // it is code of the CPU
+  SmallVector<Value> ptrs, scalarValues, bytes;
+  auto pass = [&](Value tensor, const Buffer &made) {
+    ptrs.push_back(made.ptr);
+    scalarValues.push_back(constIndex(made.dims.size()));
+    llvm::append_range(scalarValues, made.dims);
+    if (onCopies)
+      bytes.push_back(numBytes(loc, cast<RankedTensorType>(tensor.getType()), made.dims));
   };
   for (Value input : op.getInputs())
-    pass(buffer(input));
+    pass(input, buffer(input));
   ValueRange rest = op.getResultDims();
   for (Value result : op.getResults()) {
     auto resultType = cast<RankedTensorType>(result.getType());
@@ -34,12 +37,17 @@ LogicalResult Planner::convertForeign(kernel::ForeignOp op) {
       own.push_back(scalars.lookupOrDefault(dim));
     rest = rest.drop_front(own.size());
     Buffer made = allocateResult(loc, result, allDims(resultType, own));
-    pass(made);
+    pass(result, made);
     buffers[result] = std::move(made);
   }
   for (int64_t param : op.getParams())
     scalarValues.push_back(arith::ConstantIntOp::create(b, loc, param, 64));
-  kernel::LaunchOp::create(b, loc, FlatSymbolRefAttr::get(b.getContext(), op.getSymbol()),
-                           scalars.lookupOrDefault(op.getTiles()), ptrs, scalarValues, b.getI64IntegerAttr(0));
+  auto launch = kernel::LaunchOp::create(b, loc, FlatSymbolRefAttr::get(b.getContext(), op.getSymbol()),
+                                         scalars.lookupOrDefault(op.getTiles()), ptrs, scalarValues, bytes,
+                                         b.getI64IntegerAttr(0), IntegerAttr(), IntegerAttr());
+  if (onCopies) {
+    launch.setInputs(op.getInputs().size());
+    reportFallback(op, "'" + op.getSymbol() + "' is a kernel of a plugin for the CPU, which works");
+  }
   return success();
 }

@@ -26,7 +26,8 @@ static void dropInput(PendingLaunch &pending, Value input) {
 
 Value Planner::findInPlace(const PendingLaunch &pending) {
   kernel::DispatchOp dispatch = pending.dispatch;
-  if (dispatch.getNumResults() != 1)
+  kernel::LaunchOp launch = pending.launch;
+  if (dispatch.getNumResults() != 1 || launch.getInputs()) // copies are either read or written
     return Value();
   const Buffer &result = buffers.at(dispatch.getResult(0));
   auto type = cast<RankedTensorType>(dispatch.getResultTypes()[0]);
@@ -58,6 +59,9 @@ void Planner::makeKernels() {
       dropInput(pending, inPlace);
       ++numInPlace;
     }
-    pending.launch.setKernelAttr(outliner.outline(pending.dispatch, pending.captures, inPlace));
+    FlatSymbolRefAttr symbol = outliner.outline(pending.dispatch, pending.captures, inPlace);
+    pending.launch.setKernelAttr(symbol);
+    if (auto index = module.lookupSymbol(symbol.getValue())->getAttrOfType<IntegerAttr>("kernel.device_index"))
+      pending.launch.setDeviceAttr(index);
   }
 }

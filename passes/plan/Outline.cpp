@@ -47,9 +47,9 @@ Captures::Captures(kernel::DispatchOp dispatch) {
 }
 
 bool optc::canComputeInPlace(kernel::DispatchOp dispatch, Value input) {
-  // Only this family computes every element once, in one place. Others overlap tiles, or read what they have written.
   auto strategy = dispatch.getStrategyAttr();
-  if (strategy && strategy.getFamily() != kernel::kFamilyLoops)
+  const kernel::Family *family = strategy ? kernel::findFamily(strategy.getFamily()) : nullptr;
+  if (strategy && !(family && family->inPlace))
     return false;
   Block &body = dispatch.getBody().front();
   if (dispatch.getNumResults() != 1 || input.getType() != dispatch.getResultTypes()[0])
@@ -147,6 +147,8 @@ FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Cap
   } else {
     std::string name = "k" + std::to_string(bodies.size() - 1) + "_" + symbolPart(dispatch.getLabel());
     func.setName(name);
+    if (kernel::spaceOf(dispatch.getStrategyAttr()) == kernel::MemorySpace::Device)
+      func->setAttr("kernel.device_index", b.getI32IntegerAttr(deviceKernels++));
     module.push_back(func);
     symbol = FlatSymbolRefAttr::get(context, name);
   }

@@ -23,7 +23,8 @@ struct Captures {
 /// element before it writes it.
 bool canComputeInPlace(kernel::DispatchOp dispatch, mlir::Value input);
 
-/// Makes kernels; dispatches that are equal up to names share one.
+/// Makes kernels; dispatches that are equal up to names share one. Those of the device are numbered by
+/// `kernel.device_index`, which launches refer to.
 class KernelOutliner {
 public:
   explicit KernelOutliner(mlir::ModuleOp module) : module(module) {}
@@ -34,6 +35,7 @@ public:
 private:
   mlir::ModuleOp module;
   llvm::StringMap<mlir::FlatSymbolRefAttr> bodies; ///< printed body -> symbol
+  int32_t deviceKernels = 0;
 };
 
 } // namespace optc

@@ -174,6 +174,24 @@ unsigned Planner::takeCarried(Value value, ValueRange from, ArrayRef<int> roots)
 // Ops
 //===----------------------------------------------------------------------===//
 
+kernel::MemorySpace Planner::spaceOfProgram(func::FuncOp main) {
+  bool usesDevice = main->walk([](kernel::DispatchOp op) {
+                          return kernel::spaceOf(op.getStrategyAttr()) == kernel::MemorySpace::Device
+                                     ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+  return usesDevice ? kernel::MemorySpace::Device : kernel::MemorySpace::Host;
+}
+
+bool Planner::runsOnCopies(kernel::DispatchOp op) const { return kernel::spaceOf(op.getStrategyAttr()) != space; }
+
+void Planner::reportFallback(Operation *op, const Twine &what) {
+  std::string text = ("host fallback: " + what + " on copies of its tensors in host memory").str();
+  op->emitRemark(text);
+  fallbacks.push_back(b.getStringAttr(text));
+}
+
 Value Planner::numTiles(Location loc, ArrayRef<Value> dims, ArrayRef<kernel::TileGroup> groups) {
   Value tiles = constIndex(1);
   for (const kernel::TileGroup &group : groups) {
@@ -188,11 +206,18 @@ Value Planner::numTiles(Location loc, ArrayRef<Value> dims, ArrayRef<kernel::Til
 LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   Location loc = op.getLoc();
   Captures kernel(op);
-  SmallVector<Value> ptrs, sizes;
+  bool onCopies = runsOnCopies(op);
+  auto isPart = [](Value tensor) { return !kernel::isContiguous(tensor); };
+  if (onCopies && (llvm::any_of(kernel.inputs, isPart) || llvm::any_of(op.getResults(), isPart)))
+    return op.emitOpError("works on copies of its tensors, one of which is a part of another one");
+  SmallVector<Value> ptrs, sizes, bytes;
   for (Value input : kernel.inputs) {
     Buffer &source = buffer(input);
+    auto type = cast<RankedTensorType>(input.getType());
     ptrs.push_back(source.ptr);
-    llvm::append_range(sizes, dynamicDims(cast<RankedTensorType>(input.getType()), source));
+    llvm::append_range(sizes, dynamicDims(type, source));
+    if (onCopies)
+      bytes.push_back(numBytes(loc, type, source.dims));
   }
   SmallVector<Value> resultDims;
   for (Value dim : op.getResultDims())
@@ -209,6 +234,8 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
       return failure();
     ptrs.push_back(made->ptr);
     llvm::append_range(sizes, own);
+    if (onCopies)
+      bytes.push_back(numBytes(loc, type, dims));
     if (!tiles)
       tiles = numTiles(loc, dims, kernel.groups);
     buffers[result] = std::move(*made);
@@ -216,7 +243,14 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   for (Value scalar : kernel.scalars)
     sizes.push_back(scalars.lookupOrDefault(scalar));
   auto unnamed = FlatSymbolRefAttr::get(b.getContext(), "kernel");
-  auto launch = kernel::LaunchOp::create(b, loc, unnamed, tiles, ptrs, sizes, b.getI64IntegerAttr(kernel.scratch));
+  auto launch = kernel::LaunchOp::create(b, loc, unnamed, tiles, ptrs, sizes, bytes,
+                                         b.getI64IntegerAttr(kernel.scratch), IntegerAttr(), IntegerAttr());
+  if (onCopies) {
+    launch.setInputs(kernel.inputs.size());
+    auto strategy = op.getStrategyAttr();
+    reportFallback(op, "'" + op.getLabel() + "' runs on the CPU (" +
+                           (strategy ? strategy.getReason().getValue() : StringRef("no strategy")) + "),");
+  }
   launches.push_back({op, launch, std::move(kernel), position});
   return success();
 }
@@ -232,6 +266,8 @@ LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
     else
       return op.emitOpError("has an operand that is neither a tensor nor a run-time value");
   }
+  if (space == kernel::MemorySpace::Device)
+    reportFallback(op, "'" + kernel::stringifyLibraryFn(op.getFn()) + "' is a function of the runtime that works");
   SmallVector<Type> types(op.getNumResults(), ptrType);
   auto call = kernel::CallLibraryOp::create(b, loc, types, op.getFn(), in, op.getParams());
   for (auto [result, desc] : llvm::zip(op.getResults(), call.getResults())) {
@@ -437,8 +473,11 @@ LogicalResult Planner::convert(Operation &op) {
       .Case([&](tensor::FromElementsOp o) {
         auto type = o.getType();
         Buffer made = allocate(loc, type, allDims(type, {}));
-        for (auto [i, element] : llvm::enumerate(o.getElements()))
-          kernel::StoreOp::create(b, loc, scalars.lookupOrDefault(element), made.ptr, constIndex(i));
+        SmallVector<Value> elements;
+        for (Value element : o.getElements())
+          elements.push_back(scalars.lookupOrDefault(element));
+        if (!elements.empty())
+          kernel::StoreOp::create(b, loc, elements, made.ptr);
         buffers[o.getResult()] = std::move(made);
         return success();
       })
@@ -469,6 +508,8 @@ LogicalResult Planner::run() {
   b.setInsertionPoint(main);
   host = func::FuncOp::create(b, loc, "host_main", b.getFunctionType({ptrType}, {b.getI32Type()}));
   host->setAttr("kernel.host", b.getUnitAttr());
+  if (space == kernel::MemorySpace::Device)
+    host->setAttr("kernel.on_device", b.getUnitAttr());
   b.setInsertionPointToEnd(host.addEntryBlock());
   findDirectOutputs(cast<func::ReturnOp>(main.getBody().front().getTerminator()));
   for (BlockArgument arg : main.getArguments()) {
@@ -499,6 +540,8 @@ LogicalResult Planner::run() {
     return WalkResult::interrupt();
   });
   arena.formSegments(host);
+  if (!fallbacks.empty())
+    host->setAttr("kernel.host_fallbacks", b.getArrayAttr(fallbacks));
   auto describe = [&](auto getAttrs, TypeRange types) {
     SmallVector<Attribute> all;
     for (auto [i, type] : llvm::enumerate(types)) {

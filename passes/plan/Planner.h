@@ -47,7 +47,7 @@ class Planner {
 public:
   Planner(mlir::ModuleOp module, mlir::func::FuncOp main)
       : module(module), main(main), b(module.getContext()), outliner(module),
-        ptrType(mlir::LLVM::LLVMPointerType::get(module.getContext())) {}
+        ptrType(mlir::LLVM::LLVMPointerType::get(module.getContext())), space(spaceOfProgram(main)) {}
 
   mlir::LogicalResult run();
   unsigned numKernels() const { return outliner.numKernels(); }
@@ -55,6 +55,13 @@ public:
   unsigned numInPlace = 0;
 
 private:
+  /// The device's memory when a kernel runs there.
+  static kernel::MemorySpace spaceOfProgram(mlir::func::FuncOp main);
+  /// Whether a dispatch works on copies, because the program's tensors live where its kernel cannot reach them.
+  bool runsOnCopies(kernel::DispatchOp op) const;
+  /// Says so, with the reason.
+  void reportFallback(mlir::Operation *op, const llvm::Twine &what);
+
   // ---- sizes ----
   mlir::Value constIndex(int64_t v) { return mlir::arith::ConstantIndexOp::create(b, b.getUnknownLoc(), v); }
   mlir::Value mul(mlir::Location loc, mlir::Value x, mlir::Value y) {
@@ -129,6 +136,7 @@ private:
   KernelOutliner outliner;
   ArenaPlanner arena;
   mlir::Type ptrType;
+  kernel::MemorySpace space; ///< of all tensors of the program
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors; ///< of !kernel.value values and of library results
@@ -136,6 +144,7 @@ private:
   std::vector<PendingLaunch> launches;
   llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, int64_t> weights; ///< value and packing to offset
   int64_t weightBytes = 0;
+  llvm::SmallVector<mlir::Attribute> fallbacks; ///< texts, for the report
   int64_t position = 0;
   mlir::func::FuncOp host;
 };

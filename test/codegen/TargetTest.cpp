@@ -1,4 +1,4 @@
-//===- TargetTest.cpp - the CPUs that optc compiles for -------------------===//
+//===- TargetTest.cpp - the machines that optc compiles for ---------------===//
 #include "optc/codegen/Target.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/runtime/optc.h"
@@ -67,4 +67,31 @@ TEST(Target, UnknownNamesAreUsageErrorsWithAList) {
     EXPECT_NE(e.message().find("pentium-9"), std::string::npos);
     EXPECT_NE(e.message().find("x86-64-v3"), std::string::npos);
   });
+}
+
+TEST(Target, Devices) {
+  optc::Target native = resolve("native"), target = resolve("sm90");
+  EXPECT_EQ(native.device, nullptr);
+  ASSERT_NE(target.device, nullptr);
+  EXPECT_EQ(target.name, "sm90");
+  EXPECT_EQ(target.cpu, native.cpu);
+  EXPECT_EQ(target.device->chip, "sm_90a");
+  EXPECT_EQ(target.device->capability, 90);
+  EXPECT_EQ(target.device->sharedBytes, 227 * 1024);
+  for (const optc::DeviceTarget &device : optc::deviceTargets()) {
+    Expected<std::unique_ptr<TargetMachine>> machine = optc::createDeviceMachine(device);
+    ASSERT_TRUE(bool(machine)) << toString(machine.takeError());
+    EXPECT_EQ((*machine)->getTargetCPU(), device.chip);
+    EXPECT_TRUE(StringRef((*machine)->getTargetFeatureString()).contains("+ptx83"));
+  }
+}
+
+TEST(Target, UnknownDevicesAreNamed) {
+  for (StringRef name : {"sm91", "sm_90a", "SM90", "cuda"}) {
+    Expected<optc::Target> target = optc::resolveTarget(name);
+    ASSERT_FALSE(bool(target)) << name.str();
+    std::string text = toString(target.takeError());
+    EXPECT_NE(text.find("unknown target '" + name.str() + "'"), std::string::npos) << text;
+    EXPECT_NE(text.find("sm90"), std::string::npos) << text;
+  }
 }

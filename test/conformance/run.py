@@ -3,9 +3,10 @@
 
   run.py [--all] [--update] [--level O3 [--variant hidden]] [--filter REGEX] [--report FILE]
 
-Default: every test at -O3 and a tenth, chosen by the commit, at -O0; --all: every test at both, and at -O3 the variants of
-variants.py and `old`, the node tests of onnx 1.12 (opsets 1 to 17). passing-O3.txt, passing-O0.txt and passing-O3-VARIANT.txt
-hold the exact names that pass.
+Default: every test at -O3, a tenth, chosen by the commit, at -O0, and a fixed twentieth at the level sm90: -O3 for that GPU, on
+the emulator, with all of the test's computation on the device. --all: every test at each, and at -O3 the variants of variants.py
+and `old`, the node tests of onnx 1.12 (opsets 1 to 17). passing-O3.txt, passing-O0.txt, passing-sm90.txt and
+passing-O3-VARIANT.txt hold the exact names that pass.
 --report writes one line per test that does not: run, class, name, message."""
 
 import argparse
@@ -25,6 +26,7 @@ import rules
 
 BASE = os.path.join(bank.BUILD, "conformance")
 VARIANTS = ["plain", "hidden", "symbolic", "old"]
+DEVICES = ["sm90"]  # levels that are targets
 
 
 def tenth():
@@ -33,6 +35,12 @@ def tenth():
         ["git", "rev-list", "--count", "HEAD"], cwd=bank.ROOT, capture_output=True, text=True
     ).stdout.strip()
     return int(count or 0) % 10
+
+
+def in_slice(name, level):
+    """Whether a run without --all has the test at this level."""
+    number = zlib.crc32(name.encode())
+    return number % 20 == 7 if level in DEVICES else number % 10 == tenth() if level == "O0" else True
 
 
 class Suite:
@@ -55,30 +63,47 @@ class Suite:
 
                 model, given = os.path.join(work, "model.onnx"), model
                 variants.rewrite(given, model, variant)
-            outcome = bank.compile_model(model, artifact, level, extra=extra)
+            if level in DEVICES:
+                outcome, running = self.compile_for(level, model, artifact, extra), ["--device=emulator"]
+            else:
+                outcome, running = bank.compile_model(model, artifact, level, extra=extra), []
             for data in self.data_sets(name):
                 if outcome.kind == bank.PASS:
-                    outcome = self.compare(name, artifact, data, work)
+                    outcome = self.compare(name, artifact, data, work, running)
             return outcome
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    def compare(self, name, artifact, data, work):
-        rtol, atol = rules.tolerances(name, self.tests[name])
-        if rules.RANDOM.match(name):
-            return self.by_property("bernoulli", name, artifact, data, work)
-        outcome = bank.run_artifact(artifact, data, expect=data, rtol=rtol, atol=atol)
-        if outcome.kind == bank.FAIL and rules.DROPOUT.match(name):
-            return self.by_property("dropout", name, artifact, data, work)
+    def compile_for(self, device, model, artifact, extra):
+        """For the emulator. What leaves computation to the CPU, or has none, does not count as supported."""
+        report = artifact + ".json"
+        extra = ["--emulate-only", f"--report={report}", *extra]
+        outcome = bank.compile_model(model, artifact, "O3", target=device, extra=extra)
+        if outcome.kind != bank.PASS:
+            return outcome
+        made = bank.read_json(report)
+        if made["host_fallbacks"]:
+            return bank.Outcome(bank.UNSUPPORTED, made["host_fallbacks"][0])
+        if not any(k["family"].startswith("cuda-") for k in made["kernels"]):
+            return bank.Outcome(bank.UNSUPPORTED, "nothing to compute")
         return outcome
 
-    def by_property(self, which, name, artifact, data, work):
+    def compare(self, name, artifact, data, work, running):
+        rtol, atol = rules.tolerances(name, self.tests[name])
+        if rules.RANDOM.match(name):
+            return self.by_property("bernoulli", name, artifact, data, work, running)
+        outcome = bank.run_artifact(artifact, data, expect=data, rtol=rtol, atol=atol, extra=running)
+        if outcome.kind == bank.FAIL and rules.DROPOUT.match(name):
+            return self.by_property("dropout", name, artifact, data, work, running)
+        return outcome
+
+    def by_property(self, which, name, artifact, data, work, running):
         import onnx
         import properties
 
         runs = [bank.fresh(os.path.join(work, r)) for r in ("first", "second")]
         for r in runs:
-            outcome = bank.run_artifact(artifact, data, output_dir=r)
+            outcome = bank.run_artifact(artifact, data, output_dir=r, extra=running)
             if outcome.kind != bank.PASS:
                 return outcome
         graph = onnx.load(os.path.join(self.folder, name, "model.onnx")).graph
@@ -93,7 +118,7 @@ def runs(a):
     """The pairs of level and variant that the arguments ask for."""
     if a.level:
         return [(level, a.variant) for level in a.level]
-    plain = [("O3", "plain"), ("O0", "plain")]
+    plain = [("O3", "plain"), ("O0", "plain"), ("sm90", "plain")]
     return plain + [("O3", v) for v in VARIANTS[1:]] if a.all else plain
 
 
@@ -109,7 +134,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--all", action="store_true", help="every test at -O0 too, and the variants")
     p.add_argument("--update", action="store_true", help="add newly passing tests to the lists")
-    p.add_argument("--level", action="append", choices=["O0", "O1", "O2", "O3"], help="only this level")
+    p.add_argument("--level", action="append", choices=["O0", "O1", "O2", "O3", *DEVICES], help="only this level")
     p.add_argument("--variant", choices=VARIANTS, default="plain", help="with --level")
     p.add_argument("--filter", default="", help="only tests whose name matches")
     p.add_argument("--report", help="write what does not pass into this file")
@@ -137,10 +162,16 @@ def main():
                 continue
             tests = Suite(suite.OLD, suite.old_index())
         names = [n for n in tests.tests if re.search(a.filter, n)]
-        if level == "O0" and not (a.all or a.level or a.filter):
-            names = [n for n in names if zlib.crc32(n.encode()) % 10 == tenth()]
+        if level in DEVICES and (why := bank.lacks_for(level)):
+            print(f"conformance at {level} is skipped: {why}")
+            total[2] += 1
+            continue
+        if level in DEVICES:  # one of the large models takes the emulator minutes
+            names = [n for n in names if not n.startswith("light/")]
+        if not (a.all or a.level or a.filter):
+            names = [n for n in names if in_slice(n, level)]
         run = level if variant == "plain" else f"{level}-{variant}"
-        label = f"conformance at -{run}"
+        label = f"conformance at {run if level in DEVICES else '-' + run}"
         record = bank.Record(os.path.join(BASE, f"results-{run}.json"), key)
         one = functools.partial(tests.one, level=level, variant=variant, extra=a.optc_flag)
         outcomes = results[run] = bank.run_all(names, one, record, a.jobs, label)

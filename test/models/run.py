@@ -3,8 +3,8 @@
 
   run.py [--all] [--update] [--filter REGEX] [--report FILE]
 
-Default: the small models; --all: every model of specs.py. passing.txt holds the exact names that pass. A model that cannot be
-fetched is skipped, with the reason.
+Default: the small models; --all: every model of specs.py. NAME@sm90 is a model compiled for that GPU, in the emulator.
+passing.txt holds the exact names that pass. A model that cannot be fetched is skipped, with the reason.
 The time limit is 300 s to compile and 120 s to run."""
 
 import argparse
@@ -30,6 +30,7 @@ SMALL = [
     "gpt2_tiny_dyn",
     "resnet50_folded",
 ]
+EMULATED = ["bert_tiny_dyn@sm90", "gpt2_tiny_dyn@sm90", "ppocr2_cls@sm90"]
 RTOL, ATOL = 1e-3, 1e-4
 # Rounded to float16 after every operator: some units in the last place.
 TOLERANCES = {"slovorez_f16": (1e-3, 2e-3)}
@@ -88,13 +89,17 @@ def compare_norms(made, expected, most):
     return bank.Outcome(bank.PASS)
 
 
-def one(model):
+def one(name):
+    model, _, device = name.partition("@")
     expected = expect(model)
-    work = bank.fresh(os.path.join(BASE, "work", model))
+    work = bank.fresh(os.path.join(BASE, "work", name))
     artifact = os.path.join(work, "model.so")
     try:
         source, inputs = os.path.join(BASE, model + ".onnx"), os.path.join(BASE, model + ".inputs")
-        outcome = bank.compile_model(source, artifact, "O3", timeout=300, extra=FLAGS.get(model, []))
+        extra, running = FLAGS.get(model, []), []
+        if device:
+            extra, running = [*extra, "--emulate-only"], ["--device=emulator"]
+        outcome = bank.compile_model(source, artifact, "O3", timeout=300, target=device or "native", extra=extra)
         if outcome.kind != bank.PASS:
             return outcome
         if model in BY_NORM:
@@ -102,7 +107,7 @@ def one(model):
             outcome = bank.run_artifact(artifact, inputs, output_dir=made, timeout=120)
             return compare_norms(made, expected, BY_NORM[model]) if outcome.kind == bank.PASS else outcome
         rtol, atol = TOLERANCES.get(model, (RTOL, ATOL))
-        return bank.run_artifact(artifact, inputs, expect=expected, rtol=rtol, atol=atol, timeout=120)
+        return bank.run_artifact(artifact, inputs, expect=expected, rtol=rtol, atol=atol, timeout=120, extra=running)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -119,13 +124,17 @@ def main():
     if a.all:
         import specs
 
-        ids = list(specs.S)
+        ids = [*specs.S, *EMULATED]
     else:
-        ids = SMALL
+        ids = [*SMALL, *EMULATED]
     ids = [m for m in ids if re.search(a.filter, m)]
-    missing = {m: why for m in ids if (why := fetch(m))}
+    missing = {m: why for m in ids if (why := fetch(m.partition("@")[0]))}
+    missing = {m: f"it cannot be fetched: {why}" for m, why in missing.items()}
+    for device in sorted({m.partition("@")[2] for m in ids} - {""}):
+        if why := bank.lacks_for(device):
+            missing.update({m: why for m in ids if m.endswith(f"@{device}")})
     for m, why in missing.items():
-        print(f"models: {m} is skipped: it cannot be fetched: {why}")
+        print(f"models: {m} is skipped: {why}")
     record = bank.Record(os.path.join(BASE, "results.json"), bank.fingerprint(os.path.join(HERE, "run.py")))
     outcomes = bank.run_all([m for m in ids if m not in missing], one, record, jobs=1, label="models")
     for m, o in outcomes.items():

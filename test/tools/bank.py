@@ -89,14 +89,30 @@ def classify(rc, text, running):
     return Outcome(CRASH, f"{tool}: {why}: {Outcome(CRASH, text).reason}")
 
 
-def compile_model(model, artifact, level, timeout=60, extra=()):
+def compile_model(model, artifact, level, timeout=60, target="native", extra=()):
     """optc on one model."""
     rc, text = command(
-        [os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", "--target=native", *extra],
+        [os.path.join(BIN, "optc"), model, "-o", artifact, f"-{level}", f"--target={target}", *extra],
         timeout,
         cwd=os.path.dirname(os.path.abspath(artifact)),
     )
     return classify(rc, text, running=False)
+
+
+def lacks_for(device):
+    """What this machine lacks to compile for a GPU (NVIDIA's libdevice); empty when it can."""
+    folder = fresh(os.path.join(BUILD, f"exp-{device}"))
+    model = os.path.join(folder, "exp.mlir")
+    with open(model, "w") as f:
+        f.write(
+            'func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.name = "y"}) {\n'
+            '  %0 = "onnx.Exp"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n'
+            "  return %0 : tensor<4xf32>\n}\n"
+        )
+    flags = [f"--target={device}", "--emulate-only", "-o", os.path.join(folder, "exp.so")]
+    rc, text = command([os.path.join(BIN, "optc"), model, *flags], timeout=60)
+    shutil.rmtree(folder, ignore_errors=True)
+    return text if rc == 4 else ""
 
 
 def run_artifact(artifact, inputs, expect=None, rtol=1e-3, atol=1e-7, output_dir=None, timeout=60, extra=()):

@@ -18,6 +18,8 @@ static constexpr char kHelp[] =
   --bench[=SECONDS]     measure; inputs that were not given are random. Default 1 second
   --warmup N            runs before measuring; default: for a tenth of the time
   --threads N           worker threads, default 1
+  --device=NAME         cpu, cuda, or emulator: device code of a model compiled with --emulate runs on this machine's
+                        CPU, checked; OPTC_EMULATOR sets how (docs/runtime.md). Default: what the model is compiled for
   --info                print the signature and the metadata
   --json                print --bench and --info as JSON
   --help
@@ -81,7 +83,7 @@ bool optc::run::parseOptions(int argc, char **argv, bool self, Options &o, int &
       continue;
     }
     static const char *const known[] = {"--input", "--dim",  "--inputs-dir", "--output-dir", "--expect",
-                                        "--rtol",  "--atol", "--warmup",     "--threads"};
+                                        "--rtol",  "--atol", "--warmup",     "--threads",    "--device"};
     bool isKnown = false;
     for (const char *k : known)
       isKnown |= name == k;
@@ -111,6 +113,10 @@ bool optc::run::parseOptions(int argc, char **argv, bool self, Options &o, int &
       if (!integer(value, 0, 1000000000, n))
         return wrong("--warmup " + value + ": a number of runs is expected");
       o.warmup = int(n);
+    } else if (name == "--device") {
+      if (value != "cpu" && value != "cuda" && value != "emulator")
+        return wrong("--device=" + value + ": cpu, cuda or emulator is expected");
+      o.device = value;
     } else if (name == "--threads") {
       if (!integer(value, 1, 1024, n))
         return wrong("--threads " + value + ": 1 to 1024 are supported");

@@ -25,6 +25,7 @@ struct Options {
   double benchSeconds = 1;
   int warmup = -1; // -1: runs for a tenth of the time
   int threads = 1;
+  std::string device; // cpu, cuda or emulator; empty: the model's own
 };
 
 /// False after printing why, or the help; `code` is the exit code then. `self`: the artifact is part of the program.
@@ -33,8 +34,8 @@ bool parseOptions(int argc, char **argv, bool self, Options &options, int &code)
 /// optc-run: everything but parsing. The exit code.
 int runArtifact(const Options &options);
 
-/// Empty when `got` agrees with `expected`; a sentence otherwise.
-std::string compare(const std::string &output, const Value &got, const Value &expected, Tolerance tolerance);
+/// Prepares a run on the device that was asked for. Good, or the exit code with its reason.
+int chooseDevice(const Options &options, const optc_model_desc &desc, std::string &error);
 
 /// Text as a JSON string with quotes.
 std::string quoted(const std::string &text);

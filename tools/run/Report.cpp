@@ -110,9 +110,14 @@ void optc::run::printInfo(const optc_model_desc &d, bool json) {
   printValues(d, d.inputs, d.num_inputs, json ? "inputs" : "input", json);
   printValues(d, d.outputs, d.num_outputs, json ? "outputs" : "output", json);
   if (json)
-    printf("\"arena_bytes\": %lld, \"cpu_features\": \"%s\", \"abi\": %u, \"metadata\": %s}\n",
-           (long long)d.arena_bytes, features, d.abi, metadata);
+    printf("\"arena_bytes\": %lld, \"cpu_features\": \"%s\", \"abi\": %u, ", (long long)d.arena_bytes, features, d.abi);
   else
-    printf("  arena: %lld bytes\n  CPU features needed: %s\n  metadata: %s\n", (long long)d.arena_bytes,
-           *features ? features : "none", metadata);
+    printf("  arena: %lld bytes\n  CPU features needed: %s\n", (long long)d.arena_bytes, *features ? features : "none");
+  if (const optc_device_desc *device = d.device)
+    printf(json ? "\"device\": {\"chip\": %d, \"kernels\": %d, \"cubin_bytes\": %llu, \"ptx_bytes\": %llu, "
+                  "\"emulation_bytes\": %llu}, "
+                : "  device: sm_%d, %d kernels, %llu bytes of cubin, %llu of PTX, %llu for the emulator\n",
+           device->chip, device->num_kernels, (unsigned long long)device->cubin_bytes,
+           (unsigned long long)device->ptx_bytes, (unsigned long long)device->emulation_bytes);
+  printf(json ? "\"metadata\": %s}\n" : "  metadata: %s\n", metadata);
 }

@@ -260,6 +260,9 @@ static int feedAndRun(const Options &o) {
     if (!o.bench && o.inputs.empty() && o.inputsDir.empty() && o.expectDir.empty())
       return Good;
   }
+  std::string problem;
+  if (int rc = chooseDevice(o, *s.desc, problem))
+    return report(rc, problem);
   optc_context_options contextOptions = {sizeof(contextOptions), o.threads, nullptr, nullptr};
   if (optc_context_create(s.model, &contextOptions, &s.context, &error))
     return reportStatus(error);

@@ -70,3 +70,51 @@ func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host} {
   kernel.copy %p#1, %p#0, %n
   return %z : i32
 }
+
+// -----
+
+// The same ops in a program whose tensors live on the device. What it reads comes through the runtime, and so does what
+// kernels of the CPU and functions of the runtime work on.
+// CHECK: func.func @host_main(%[[H:.*]]: !llvm.ptr) -> i32
+// CHECK: llvm.call @optc_dev_input(%[[H]],
+// CHECK: %[[W:.*]] = llvm.call @optc_dev_weights(%[[H]])
+// CHECK: llvm.getelementptr %[[W]]
+// CHECK: llvm.call @optc_dev_arena(%[[H]])
+// CHECK: llvm.call @optc_dev_write(%[[H]], %{{.*}}, %[[SIZE:[0-9]+]], %{{.*}})
+// CHECK: llvm.call @optc_dev_read(%[[H]], %{{.*}}, %{{.*}}, %[[PLACE:[0-9]+]])
+// CHECK: %[[READ:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> i64
+// CHECK: llvm.call @optc_dev_mark(%[[H]])
+// CHECK: llvm.call @optc_dev_alloc(%[[H]],
+// CHECK: llvm.call @optc_dev_launch(%[[H]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: llvm.call @optc_dev_launch_host(%[[H]],
+// CHECK: %[[OP:.*]] = llvm.mlir.addressof @optc_op_nonzero
+// CHECK: llvm.call @optc_dev_call(%[[H]], %[[OP]],
+// CHECK: llvm.call @optc_dev_data(%[[H]],
+// CHECK: llvm.call @optc_dev_release(%[[H]],
+// CHECK: llvm.call @optc_dev_output(%[[H]],
+// CHECK: llvm.call @optc_dev_copy(%[[H]],
+// CHECK-NOT: kernel.
+func.func @host_main(%h: !llvm.ptr) -> i32 attributes {kernel.host, kernel.on_device} {
+  %z = arith.constant 0 : i32
+  %n = arith.constant 4 : index
+  %x = kernel.input 0
+  %w = kernel.weight_ptr 64
+  %a = kernel.arena 0
+  kernel.store %a, (%n, %n) : index, index
+  %i = kernel.load %a[%n] : index
+  %mark = kernel.mark
+  %b = kernel.alloc %i
+  kernel.launch @elsewhere tiles %i buffers(%x, %w, %b) scalars(%i : index) scratch 0 device 3
+  kernel.launch @k tiles %i buffers(%b, %a) scalars() bytes(%n, %n) inputs 1 scratch 0
+  %d = kernel.describe %b dtype 1 [%i]
+  %r = kernel.call_library nonzero(%d) [] : (!llvm.ptr) -> !llvm.ptr
+  %data = kernel.described_data %r
+  kernel.release %mark keep() bytes() values()
+  %o = kernel.output 0[%n]
+  kernel.copy %o, %a, %n
+  return %z : i32
+}
+func.func private @k(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr, %first: index, %last: index)
+    attributes {kernel.entry = 2 : i64} {
+  return
+}

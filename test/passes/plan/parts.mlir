@@ -86,3 +86,19 @@ func.func @main(%x: tensor<?x8xf32>, %i: tensor<index>, %n: tensor<index>) -> te
   }
   return %r : tensor<?x4xf32>
 }
+
+// -----
+
+// A cast of a whole tensor is whole: its type only says less.
+// CHECK-LABEL: func.func @host_main
+// CHECK: kernel.launch
+// CHECK: kernel.copy
+func.func @main(%x: tensor<4x8xf32>) -> (tensor<?x?xf32>, tensor<4x8xf32>) {
+  %0 = kernel.dispatch "add" [] -> tensor<4x8xf32> {
+  ^bb0(%d: tensor<4x8xf32>):
+    %r = linalg.add ins(%x, %x : tensor<4x8xf32>, tensor<4x8xf32>) outs(%d : tensor<4x8xf32>) -> tensor<4x8xf32>
+    kernel.yield %r : tensor<4x8xf32>
+  }
+  %c = tensor.cast %0 : tensor<4x8xf32> to tensor<?x?xf32>
+  return %c, %0 : tensor<?x?xf32>, tensor<4x8xf32>
+}

@@ -1,0 +1,159 @@
+//===- CompileDevice.cpp - from the LLVM dialect to PTX -------------------===//
+//
+// One LLVM module holds all kernels. Its optimised form, with the device functions still as calls, is what the emulator
+// gets; the assembler gets the same with inline PTX in their place.
+//
+// The optimiser runs without loop unrolling and peeling: a peeled step of a pipelined loop makes ptxas serialise the
+// asynchronous products in it (its note C7517). Emitters unroll what they want unrolled.
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "optc/codegen/CompileError.h"
+#include "optc/codegen/cuda/Assemble.h"
+#include "optc/codegen/cuda/DeviceBody.h"
+#include "optc/codegen/cuda/DeviceFunctions.h"
+#include "optc/codegen/cuda/Libdevice.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include <chrono>
+
+using namespace llvm;
+using namespace optc;
+
+namespace {
+/// Milliseconds since it was made.
+class Stopwatch {
+public:
+  double ms() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+} // namespace
+
+/// The kernels in the order in which launches count them; drops what only optc's dialects know.
+static std::vector<DeviceKernel> takeKernels(mlir::gpu::GPUModuleOp device) {
+  std::vector<DeviceKernel> kernels;
+  for (auto func : device.getOps<mlir::LLVM::LLVMFuncOp>()) {
+    auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
+    auto entry = func->getAttrOfType<mlir::IntegerAttr>("kernel.entry");
+    if (!strategy || !entry)
+      continue;
+    DeviceKernel kernel;
+    kernel.name = func.getName().str();
+    kernel.family = strategy.getFamily().str();
+    kernel.threads = strategy.getBlocks()[0];
+    if (auto bytes = func->getAttrOfType<mlir::IntegerAttr>(cuda::kSharedBytes))
+      kernel.sharedBytes = bytes.getInt();
+    kernel.buffers = entry.getInt();
+    kernel.scalars = func.getNumArguments() - kernel.buffers;
+    kernels.push_back(std::move(kernel));
+    for (mlir::NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
+      if (attr.getName().strref().starts_with("kernel."))
+        func->removeDiscardableAttr(attr.getName());
+  }
+  return kernels;
+}
+
+static void optimize(Module &module, TargetMachine &machine, int optLevel) {
+  PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
+  PassBuilder builder(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  functions.registerPass([&] { return TargetLibraryAnalysis(TargetLibraryInfoImpl(module.getTargetTriple())); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  // libdevice has to be inlined at any level: it decides what it computes by constants that only inlining shows.
+  builder.buildPerModuleDefaultPipeline(optLevel >= 3 ? OptimizationLevel::O3 : OptimizationLevel::O2)
+      .run(module, modules);
+}
+
+static Expected<std::unique_ptr<Module>> translate(mlir::gpu::GPUModuleOp device, LLVMContext &context,
+                                                   TargetMachine &machine) {
+  mlir::MLIRContext *from = device.getContext();
+  mlir::registerBuiltinDialectTranslation(*from);
+  mlir::registerGPUDialectTranslation(*from);
+  mlir::registerLLVMDialectTranslation(*from);
+  mlir::registerNVVMDialectTranslation(*from);
+  std::unique_ptr<Module> made = mlir::translateModuleToLLVMIR(device, context, "device");
+  if (!made)
+    return internalError("the device code cannot be translated to LLVM IR");
+  made->setSourceFileName("device");
+  made->setTargetTriple(machine.getTargetTriple());
+  made->setDataLayout(machine.createDataLayout());
+  for (Function &f : *made)
+    if (!f.isDeclaration())
+      f.addFnAttr(Attribute::NoUnwind);
+  std::string problem;
+  raw_string_ostream os(problem);
+  if (verifyModule(*made, &os))
+    return internalError("the device code is invalid LLVM IR: " + StringRef(problem).split('\n').first);
+  return made;
+}
+
+Expected<DeviceModule> optc::compileDevice(mlir::ModuleOp module, const DeviceTarget &target, int optLevel,
+                                           bool assemble) {
+  DeviceModule result;
+  result.capability = target.capability;
+  auto device = module.lookupSymbol<mlir::gpu::GPUModuleOp>(cuda::kDeviceModule);
+  if (!device)
+    return result;
+  Stopwatch watch;
+  result.kernels = takeKernels(device);
+  for (const DeviceKernel &kernel : result.kernels)
+    if (kernel.sharedBytes > target.sharedBytes)
+      return internalError("kernel '" + kernel.name + "' takes " + Twine(kernel.sharedBytes) +
+                           " bytes of shared memory; a block on " + target.name + " has " + Twine(target.sharedBytes) +
+                           " at most");
+  Expected<std::unique_ptr<TargetMachine>> machine = createDeviceMachine(target);
+  if (!machine)
+    return machine.takeError();
+  LLVMContext context;
+  Expected<std::unique_ptr<Module>> code = translate(device, context, **machine);
+  if (!code)
+    return code.takeError();
+  device.erase();
+  if (Error error = cuda::linkLibdevice(**code))
+    return std::move(error);
+  optimize(**code, **machine, optLevel);
+  {
+    raw_svector_ostream os(result.bitcode);
+    WriteBitcodeToFile(**code, os);
+  }
+  if (Error error = cuda::expandDeviceFunctions(**code))
+    return std::move(error);
+  SmallString<0> ptx;
+  raw_svector_ostream os(ptx);
+  legacy::PassManager codegen;
+  if ((*machine)->addPassesToEmitFile(codegen, os, nullptr, CodeGenFileType::AssemblyFile))
+    return environmentError("this LLVM cannot emit PTX");
+  codegen.run(**code);
+  result.ptx = std::string(ptx);
+  result.codegenMs = watch.ms();
+  if (!assemble)
+    return result;
+  Stopwatch assembler;
+  if (Error error = cuda::assemble(target, result))
+    return std::move(error);
+  result.assembleMs = assembler.ms();
+  return result;
+}

@@ -1,0 +1,151 @@
+//===- DeviceBody.cpp - what an emitter of device kernels works on --------===//
+#include "optc/codegen/cuda/DeviceBody.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace optc;
+using namespace optc::cuda;
+
+DeviceBody::DeviceBody(func::FuncOp func) : KernelBody(func), threads(strategy.getBlocks()[0]) {
+  bindThread();
+  Value count = index.c(1);
+  for (const kernel::TileGroup &group : kernel::tileGroups(strategy)) {
+    Value extent = product(ArrayRef(resultSizes()).slice(group.firstDim, group.numDims));
+    count = index.mul(count, index.div(index.add(extent, index.c(group.tile - 1)), index.c(group.tile)));
+  }
+  tiles.end = count;
+}
+
+void DeviceBody::bindThread() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&func.getBody().front());
+  auto indexOf = [&](Value v) { return arith::IndexCastUIOp::create(b, b.getIndexType(), v).getResult(); };
+  thread = indexOf(NVVM::ThreadIdXOp::create(b, b.getI32Type()));
+  block = indexOf(NVVM::BlockIdXOp::create(b, b.getI32Type()));
+  tiles.begin = block;
+  tiles.step = indexOf(NVVM::GridDimXOp::create(b, b.getI32Type()));
+}
+
+void DeviceBody::barrier() { NVVM::Barrier0Op::create(b); }
+
+Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
+  OpBuilder::InsertionGuard guard(b);
+  auto module = func->getParentOfType<gpu::GPUModuleOp>();
+  auto space = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  if (!module.lookupSymbol(kSharedSymbol)) {
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false, LLVM::Linkage::External,
+                           kSharedSymbol, Attribute(), kSharedAlignment, /*addrSpace=*/3);
+  }
+  b.setInsertionPointToStart(&func.getBody().front());
+  sharedBytes = llvm::alignTo(sharedBytes, alignment);
+  Value base = LLVM::AddressOfOp::create(b, space, kSharedSymbol);
+  Value place =
+      LLVM::GEPOp::create(b, space, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedBytes)});
+  sharedBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  auto type = MemRefType::get({count}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
+  // kernel.bind is for buffers of the dispatch ABI.
+  return UnrealizedConversionCastOp::create(b, type, place).getResult(0);
+}
+
+static llvm::MaybeAlign alignmentOf(VectorType type) {
+  return llvm::Align(llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements());
+}
+
+SmallVector<Value> DeviceBody::loadVector(Value buffer, Value offset, int64_t lanes) {
+  if (lanes == 1)
+    return {memref::LoadOp::create(b, buffer, offset)};
+  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
+  Value vector = vector::LoadOp::create(b, type, buffer, offset, /*nontemporal=*/false, alignmentOf(type));
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < lanes; ++i)
+    values.push_back(vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i}));
+  return values;
+}
+
+void DeviceBody::storeVector(ValueRange values, Value buffer, Value offset) {
+  if (values.size() == 1) {
+    memref::StoreOp::create(b, values[0], buffer, offset);
+    return;
+  }
+  auto type = VectorType::get({static_cast<int64_t>(values.size())}, values[0].getType());
+  Value vector = vector::FromElementsOp::create(b, type, values);
+  vector::StoreOp::create(b, vector, buffer, offset, /*nontemporal=*/false, alignmentOf(type));
+}
+
+void DeviceBody::forElements(Value count, int64_t perThread, llvm::function_ref<void(Value)> body) {
+  Value group = index.c(perThread), all = index.mul(tiles.step, index.c(threads * perThread));
+  Value first = index.mul(index.add(index.mul(block, index.c(threads)), thread), group);
+  auto loop = scf::ForOp::create(b, first, count, all);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void DeviceBody::when(Value condition, llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+Value DeviceBody::product(ValueRange sizes) {
+  Value all = index.c(1);
+  for (Value size : sizes)
+    all = index.mul(all, size);
+  return all;
+}
+
+/// Divisions of 64 bits take several times as long as those of 32.
+SmallVector<Value> DeviceBody::unflatten(Value flat, ValueRange sizes) {
+  int64_t count = 1;
+  for (Value size : sizes) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    count = known && *known > 0 && count > 0 && *known <= INT32_MAX / count ? count * *known : 0;
+  }
+  SmallVector<Value> indices(sizes.size());
+  bool narrow = count > 0;
+  Type type = narrow ? Type(b.getI32Type()) : b.getIndexType();
+  auto constant = [&](Value size) -> Value {
+    return narrow ? arith::ConstantOp::create(b, b.getI32IntegerAttr(*getConstantIntValue(size))) : size;
+  };
+  Value rest = narrow ? arith::IndexCastUIOp::create(b, type, flat).getResult() : flat;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    bool isUnit = getConstantIntValue(sizes[i]) == 1;
+    Value at = i == 0 ? rest : isUnit ? Value() : index.rem(rest, constant(sizes[i]));
+    if (!at) {
+      indices[i] = index.c(0);
+      continue;
+    }
+    if (i > 0)
+      rest = index.div(rest, constant(sizes[i]));
+    indices[i] = narrow ? b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), at) : at;
+  }
+  return indices;
+}
+
+Value DeviceBody::flatten(ValueRange indices, ValueRange sizes) {
+  Value flat;
+  for (auto [at, size] : llvm::zip(indices, sizes))
+    flat = flat ? index.add(index.mul(flat, size), at) : at;
+  return flat ? flat : index.c(0);
+}
+
+SmallVector<Value> DeviceBody::dims(Value tensor) {
+  SmallVector<Value> sizes;
+  for (int64_t d = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); d < rank; ++d)
+    sizes.push_back(dim(tensor, d));
+  return sizes;
+}
+
+void DeviceBody::finish() {
+  KernelBody::finish();
+  note();
+}
+
+void DeviceBody::note() { func->setAttr(kSharedBytes, b.getI64IntegerAttr(sharedBytes)); }

@@ -1,0 +1,58 @@
+//===- DeviceBody.h - what an emitter of device kernels works on -*- C++ -*-===//
+#ifndef OPTC_CODEGEN_CUDA_DEVICEBODY_H
+#define OPTC_CODEGEN_CUDA_DEVICEBODY_H
+#include "optc/codegen/cpu/KernelBody.h"
+
+namespace optc::cuda {
+
+/// The name of the gpu.module that holds the kernels.
+inline constexpr llvm::StringLiteral kDeviceModule = "device";
+/// The symbol of a block's dynamic shared memory, and what it is aligned to (the widest swizzle needs it).
+inline constexpr llvm::StringLiteral kSharedSymbol = "optc_shared";
+inline constexpr int64_t kSharedAlignment = 1024, kWarp = 32;
+/// Attribute of a kernel with the bytes of shared memory that it takes.
+inline constexpr llvm::StringLiteral kSharedBytes = "kernel.shared_bytes";
+/// Buffers begin at multiples of this.
+inline constexpr int64_t kBufferAlignment = 64;
+
+/// A kernel in gpu.module @device, of the device's calling convention: buffers, then scalars of 64 bits. A tile is the
+/// work of a block.
+class DeviceBody : public cpu::KernelBody {
+public:
+  explicit DeviceBody(mlir::func::FuncOp func);
+
+  int64_t threads;           ///< of a block
+  mlir::Value thread, block; ///< index within the block, and that of the block
+
+  /// Makes the indices anew: patterns may have dropped them.
+  void bindThread();
+  void barrier();
+  /// Shared memory for `count` elements as a flat memref, aligned to `alignment` bytes.
+  mlir::Value shared(mlir::Type element, int64_t count, int64_t alignment = 16);
+  /// Consecutive elements of a flat buffer, from an offset that is a multiple of their number: one access.
+  llvm::SmallVector<mlir::Value> loadVector(mlir::Value buffer, mlir::Value offset, int64_t lanes);
+  void storeVector(mlir::ValueRange values, mlir::Value buffer, mlir::Value offset);
+  /// Calls `body` with the first of `perThread` consecutive elements of [0, count), for all such groups that this
+  /// thread has: neighbouring threads have neighbouring groups. The last one may reach beyond `count`.
+  void forElements(mlir::Value count, int64_t perThread, llvm::function_ref<void(mlir::Value first)> body);
+  /// Calls `body` where `condition` holds.
+  void when(mlir::Value condition, llvm::function_ref<void()> body);
+
+  /// The indices of element `flat` of a row-major tensor of these sizes.
+  llvm::SmallVector<mlir::Value> unflatten(mlir::Value flat, mlir::ValueRange sizes);
+  mlir::Value flatten(mlir::ValueRange indices, mlir::ValueRange sizes);
+  /// Sizes of all dimensions of a tensor.
+  llvm::SmallVector<mlir::Value> dims(mlir::Value tensor);
+  mlir::Value product(mlir::ValueRange sizes);
+
+  /// KernelBody's, and note().
+  void finish();
+  /// Notes on the function what the kernel takes.
+  void note();
+
+private:
+  int64_t sharedBytes = 0;
+};
+
+} // namespace optc::cuda
+#endif

@@ -1,0 +1,31 @@
+//===- Emitters.h - the families of device kernels --------------*- C++ -*-===//
+//
+// As on the CPU, `configure` names a family in a dispatch's strategy, and the family's emitter turns the outlined
+// kernel into what one thread of it does.
+//===----------------------------------------------------------------------===//
+#ifndef OPTC_CODEGEN_CUDA_EMITTERS_H
+#define OPTC_CODEGEN_CUDA_EMITTERS_H
+#include "optc/codegen/cuda/DeviceBody.h"
+
+namespace optc::cuda {
+
+struct EmitOptions {
+  int optLevel = 3;
+  /// Products may be contracted with the additions behind them.
+  bool contract = true;
+};
+
+/// Everything: a thread per element of a result, or emitSequence.
+mlir::LogicalResult emitLoops(DeviceBody &body, const EmitOptions &options);
+/// What goes element after element: loops whose iterations are independent are shared by threads, the rest is in order.
+mlir::LogicalResult emitSequence(DeviceBody &body, const EmitOptions &options);
+
+/// Reductions along rows and what is computed with them: a warp or a block per row.
+mlir::LogicalResult emitRows(DeviceBody &body, const EmitOptions &options);
+/// Products of matrices and convolutions without tensor cores.
+mlir::LogicalResult emitSimtGemm(DeviceBody &body, const EmitOptions &options);
+/// Elementwise ops, transpositions, gathers: several elements per thread, in accesses of 16 bytes.
+mlir::LogicalResult emitElementwise(DeviceBody &body, const EmitOptions &options);
+
+} // namespace optc::cuda
+#endif
