@@ -34,6 +34,9 @@ bool parseOptions(int argc, char **argv, bool self, Options &options, int &code)
 /// optc-run: everything but parsing. The exit code.
 int runArtifact(const Options &options);
 
+/// Empty when `got` agrees with `expected`; a sentence otherwise.
+std::string compare(const std::string &output, const Value &got, const Value &expected, Tolerance tolerance);
+
 /// Prepares a run on the device that was asked for. Good, or the exit code with its reason.
 int chooseDevice(const Options &options, const optc_model_desc &desc, std::string &error);
 
