@@ -434,8 +434,12 @@ Error Compressor::guard() {
   return makeError(ExitCode::Limit,
                    measured + ": the drop of " + digits(drop) + " is more than --max-drop=" + digits(*options.maxDrop) +
                        (worst.empty() ? "" : "; the layers with the largest errors are " + worst) +
-                       "; allow some of them to stay float (--rollback=N or --keep-float=NODE), calibrate on more or "
-                       "other samples (--calibrate, --calibration-method), or allow a larger drop");
+                       (options.quantizes() ? "; allow some of them to stay float (--rollback=N or --keep-float=NODE), "
+                                              "calibrate on more or other samples (--calibrate, --calibration-method), "
+                                              "or allow a larger drop"
+                        : options.prune.channels > 0 && !options.refits()
+                            ? "; fit layers to samples (--calibrate), prune less, or allow a larger drop"
+                            : "; compress less, or allow a larger drop"));
 }
 
 //===----------------------------------------------------------------------===//
