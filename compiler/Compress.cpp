@@ -236,7 +236,8 @@ void Compressor::describe() {
 Error Compressor::refit() {
   if (Error error = openCalibration())
     return error;
-  Expected<std::vector<RefitOutcome>> outcomes = refitLayers(*original, module, *calibration, *state.target);
+  Expected<std::vector<RefitOutcome>> outcomes =
+      refitLayers(*original, module, *calibration, *state.target, state.plugins);
   if (!outcomes)
     return outcomes.takeError();
   json::Array layers;

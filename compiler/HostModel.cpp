@@ -21,7 +21,11 @@ static constexpr unsigned kMostThreads = 16;
 Expected<Target> optc::runnableTarget(const Target &target) {
   Expected<Target> oldest = resolveTarget(oldestTarget());
   bool sameKind = oldest && oldest->isX86() == target.isX86() && oldest->isAArch64() == target.isAArch64();
-  return sameKind && !(target.cpuFeatures & ~optc_cpu_features()) ? Expected<Target>(target) : std::move(oldest);
+  if (!sameKind || target.cpuFeatures & ~optc_cpu_features())
+    return oldest;
+  Target host = target;
+  host.device = nullptr; // the compiler has none
+  return host;
 }
 
 /// The exit code that a failure of the runtime means for a compilation.

@@ -32,6 +32,7 @@ static FloatTensor tensorOf(const optc_value &value) {
 
 /// A model that gives what `pick` chooses of some layers.
 static Expected<std::unique_ptr<HostModel>> watch(ModuleOp module, ArrayRef<Entry> entries, const Target &target,
+                                                  const PluginSet *plugins,
                                                   llvm::function_ref<Value(Operation *)> pick) {
   OwningOpRef<ModuleOp> copy = module.clone();
   func::FuncOp main = copy->lookupSymbol<func::FuncOp>("main");
@@ -40,7 +41,7 @@ static Expected<std::unique_ptr<HostModel>> watch(ModuleOp module, ArrayRef<Entr
   for (const Entry &entry : entries)
     values.push_back(pick(layers[entry.layer]));
   setResults(main, values);
-  return HostModel::compile(*copy, target, /*optLevel=*/3);
+  return HostModel::compile(*copy, target, /*optLevel=*/3, plugins);
 }
 
 /// Runs both models on the samples. `outputs` are those of all layers, of which the stage's begin at `first`.
@@ -65,7 +66,7 @@ static Error collect(HostModel &inputs, HostModel &outputs, size_t first, Mutabl
 }
 
 Expected<std::vector<RefitOutcome>> optc::refitLayers(ModuleOp original, ModuleOp pruned, const SampleSet &samples,
-                                                      const Target &target) {
+                                                      const Target &target, const PluginSet *plugins) {
   SmallVector<Operation *> layers = compress::layersOf(pruned.lookupSymbol<func::FuncOp>("main"), /*withTables=*/false);
   if (layers.size() != compress::layersOf(original.lookupSymbol<func::FuncOp>("main"), /*withTables=*/false).size())
     return internalError("pruning changed the number of layers");
@@ -82,13 +83,13 @@ Expected<std::vector<RefitOutcome>> optc::refitLayers(ModuleOp original, ModuleO
   }
   Error error = Error::success();
   if (!entries.empty()) {
-    auto outputs = watch(original, entries, target, [](Operation *layer) { return layer->getResult(0); });
+    auto outputs = watch(original, entries, target, plugins, [](Operation *layer) { return layer->getResult(0); });
     if (!outputs)
       return outputs.takeError();
     size_t perStage = (entries.size() + kMostStages - 1) / kMostStages;
     for (size_t first = 0; first < entries.size() && !error; first += perStage) {
       auto stage = MutableArrayRef<Entry>(entries).slice(first, std::min(perStage, entries.size() - first));
-      auto inputs = watch(pruned, stage, target, [](Operation *layer) { return layer->getOperand(0); });
+      auto inputs = watch(pruned, stage, target, plugins, [](Operation *layer) { return layer->getOperand(0); });
       if (!inputs)
         return inputs.takeError();
       error = collect(**inputs, **outputs, first, stage, samples);

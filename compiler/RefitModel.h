@@ -6,6 +6,8 @@
 
 namespace optc {
 
+class PluginSet;
+
 /// What became of a layer whose input lost channels.
 struct RefitOutcome {
   std::string node, op;
@@ -16,9 +18,10 @@ struct RefitOutcome {
 
 /// Gives layers that pruning marked (passes/compress/Refit.h) weights that come closest to the outputs of the same
 /// layers of `original`. In program order and in stages, so that later layers see what earlier ones compute now. The
-/// marks are removed.
+/// marks are removed. `plugins` have the kernels of their operators.
 llvm::Expected<std::vector<RefitOutcome>> refitLayers(mlir::ModuleOp original, mlir::ModuleOp pruned,
-                                                      const SampleSet &samples, const Target &target);
+                                                      const SampleSet &samples, const Target &target,
+                                                      const PluginSet *plugins = nullptr);
 
 } // namespace optc
 #endif
