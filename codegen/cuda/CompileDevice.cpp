@@ -17,18 +17,15 @@
 #include "optc/codegen/cuda/Assemble.h"
 #include "optc/codegen/cuda/DeviceBody.h"
 #include "optc/codegen/cuda/DeviceFunctions.h"
+#include "optc/codegen/cuda/Libdevice.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/Internalize.h"
 #include <chrono>
 
 using namespace llvm;
@@ -69,35 +66,6 @@ static std::vector<DeviceKernel> takeKernels(mlir::gpu::GPUModuleOp device) {
         func->removeDiscardableAttr(attr.getName());
   }
   return kernels;
-}
-
-static bool callsLibdevice(const Module &module) {
-  return llvm::any_of(module, [](const Function &f) {
-    return f.isDeclaration() && f.getName().starts_with("__nv_") && !f.use_empty();
-  });
-}
-
-static Error linkLibdevice(Module &module) {
-  std::string file = findToolkitFile("nvvm/libdevice/libdevice.10.bc");
-  if (file.empty())
-    return environmentError("the model needs mathematical functions of NVIDIA's libdevice (libdevice.10.bc), which is "
-                            "not found below CUDA_HOME, beside the ptxas on PATH or in the Python environment; install "
-                            "NVIDIA's CUDA toolkit or 'pip install nvidia-cuda-nvcc'");
-  ErrorOr<std::unique_ptr<MemoryBuffer>> bytes = MemoryBuffer::getFile(file, /*IsText=*/false, false);
-  if (!bytes)
-    return environmentError("cannot read " + file + ": " + bytes.getError().message());
-  Expected<std::unique_ptr<Module>> library = parseBitcodeFile(**bytes, module.getContext());
-  if (!library)
-    return environmentError(file + " is not a library that this LLVM can read: " + toString(library.takeError()));
-  (*library)->setTargetTriple(module.getTargetTriple());
-  (*library)->setDataLayout(module.getDataLayout());
-  StringSet<> kernels;
-  bool failed = Linker::linkModules(
-      module, std::move(*library), Linker::LinkOnlyNeeded, [](Module &all, const StringSet<> &linked) {
-        internalizeModule(all,
-                          [&](const GlobalValue &value) { return !value.hasName() || !linked.count(value.getName()); });
-      });
-  return failed ? internalError("libdevice cannot be linked to the generated code") : Error::success();
 }
 
 static void optimize(Module &module, TargetMachine &machine, int optLevel) {
@@ -164,9 +132,8 @@ Expected<DeviceModule> optc::compileDevice(mlir::ModuleOp module, const DeviceTa
   if (!code)
     return code.takeError();
   device.erase();
-  if (callsLibdevice(**code))
-    if (Error error = linkLibdevice(**code))
-      return std::move(error);
+  if (Error error = cuda::linkLibdevice(**code))
+    return std::move(error);
   optimize(**code, **machine, optLevel);
   {
     raw_svector_ostream os(result.bitcode);

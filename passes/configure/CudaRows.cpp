@@ -12,7 +12,7 @@ using kernel::CudaRowBlocks;
 using kernel::RowOp;
 
 /// Columns from which on a row has a block, when there are enough rows for warps; and when there are not.
-static constexpr int64_t kLongRow = 2048, kLonelyRow = 256;
+static constexpr int64_t kLongRow = 2048, kLonelyRow = 1024;
 /// Threads of a block whose rows have warps, and of one that has a row.
 static constexpr int64_t kWarpThreads = 128, kRowThreads = 256, kLongRowThreads = 512;
 /// Elements of a row that a thread keeps in registers, per value that it keeps.
