@@ -36,7 +36,8 @@ static bool isProfitable(OpOperand *operand) {
     return false;
   // A product stays one: what it does before multiplying would hide it from its emitter. A window would repeat it for
   // every tap.
-  if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
+  if (succeeded(optc::kernel::matchContraction(consumer, nullptr, optc::kernel::Precision::Narrow)) ||
+      succeeded(optc::kernel::matchWindow(consumer)))
     return false;
   bool cheap = optc::kernel::bodyCost(*producer.getBody()) <= kCheapBody;
   bool oneUser = llvm::hasSingleElement(producer->getUsers());

@@ -76,8 +76,8 @@ struct EpilogueRoot {
 };
 
 /// None for other ops, and for what those emitters cannot take: there, an inner result has no place.
-static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
-  if (auto product = kernel::matchContraction(op); succeeded(product)) {
+static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op, kernel::Precision precision) {
+  if (auto product = kernel::matchContraction(op, nullptr, precision); succeeded(product)) {
     if (kernel::hasContiguousColumns(*product) || kernel::isPackable(*product))
       return EpilogueRoot{product->nest, product->n, /*indices=*/false};
     return std::nullopt;
@@ -87,11 +87,14 @@ static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
   return std::nullopt;
 }
 
-bool dispatch::takesEpilogue(linalg::GenericOp op) { return epilogueRootOf(op).has_value(); }
+bool dispatch::takesEpilogue(linalg::GenericOp op, kernel::Precision precision) {
+  return epilogueRootOf(op, precision).has_value();
+}
 
-void dispatch::growEpilogue(Group &group, const DenseSet<Operation *> &taken, DeclineFn decline) {
+void dispatch::growEpilogue(Group &group, const DenseSet<Operation *> &taken, DeclineFn decline,
+                            kernel::Precision precision) {
   auto op = dyn_cast<linalg::GenericOp>(group.front().getOperation());
-  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op) : std::nullopt;
+  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op, precision) : std::nullopt;
   if (!root)
     return;
   for (linalg::GenericOp last = op; last->hasOneUse();) {
