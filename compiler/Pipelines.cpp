@@ -64,12 +64,20 @@ void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Kernels of a device take contiguous buffers.
+  int parts = options.target->device ? 0 : options.optLevel;
+  AddressSlicesOptions slices;
+  slices.optLevel = parts;
+  pm.addNestedPass<func::FuncOp>(createAddressSlices(slices));
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   FormDispatchesOptions form;
   form.optLevel = options.optLevel;
   form.narrowProducts = options.target->device != nullptr;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
+  PlaceConcatsOptions concats;
+  concats.optLevel = parts;
+  pm.addNestedPass<func::FuncOp>(createPlaceConcats(concats));
   pm.addPass(createCSEPass());
 }
 

@@ -148,6 +148,25 @@ def AssignLayouts : Pass<"optc-assign-layouts", "::mlir::func::FuncOp"> {
 // dispatch
 //===----------------------------------------------------------------------===//
 
+def AddressSlices : Pass<"optc-address-slices", "::mlir::func::FuncOp"> {
+  let summary = "keep slices that are read where they are, and gather the others";
+  let description = [{
+    A tensor.extract_slice stays where its users read it in place: kernels
+    whose family takes the strides of its source, and, when it is contiguous,
+    views, library operators and the host. The others read a copy, gathered by
+    a linalg.generic that can be fused.
+  }];
+  let options = [
+    Option<"optLevel", "opt-level", "int", "3", "0: every slice is gathered">,
+    Option<"report", "report", "bool", "false", "a remark with the reason for every slice that is copied">
+  ];
+  let statistics = [
+    Statistic<"addressed", "num-addressed", "slices that nothing copies">,
+    Statistic<"copied", "num-copied", "slices that are gathered, for some users at least">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FuseElementwise : Pass<"optc-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "fuse chains of elementwise linalg.generic ops";
   let description = [{
@@ -178,6 +197,25 @@ def FormDispatches : Pass<"optc-form-dispatches", "::mlir::func::FuncOp"> {
     Statistic<"declined", "num-declined", "ops that did not join a group next to them">
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
+}
+
+def PlaceConcats : Pass<"optc-place-concats", "::mlir::func::FuncOp"> {
+  let summary = "compute the parts of concatenations in their places";
+  let description = [{
+    A dispatch next to a tensor.concat that reads its result gets `stored_in`,
+    unless its family, or that of another reader, needs the part contiguous.
+    Other parts are copied to their places. Where nothing can be computed in
+    place, one dispatch becomes the whole concatenation.
+  }];
+  let options = [
+    Option<"optLevel", "opt-level", "int", "3", "0: everything is copied">,
+    Option<"report", "report", "bool", "false", "a remark with the reason for every part that is copied">
+  ];
+  let statistics = [
+    Statistic<"placed", "num-placed", "parts computed in their place">,
+    Statistic<"copied", "num-copied", "parts copied">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::optc::kernel::KernelDialect"];
 }
 
 //===----------------------------------------------------------------------===//

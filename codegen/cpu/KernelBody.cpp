@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc;
@@ -36,20 +37,23 @@ static kernel::BindOp bindOf(Value tensor) {
 
 static Value flatten(ImplicitLocOpBuilder &b, kernel::BindOp bind) {
   auto type = cast<MemRefType>(bind.getMemref().getType());
+  // Of a part, all memory from its first element on that it could reach.
+  SmallVector<int64_t> shape(bind.getStored().value_or(type.getShape()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(bind);
-  if (type.hasStaticShape())
-    return kernel::BindOp::create(b, MemRefType::get({type.getNumElements()}, type.getElementType()), bind.getPtr(),
-                                  ValueRange());
+  if (!ShapedType::isDynamicShape(shape))
+    return kernel::BindOp::create(b, MemRefType::get({ShapedType::getNumElements(shape)}, type.getElementType()),
+                                  bind.getPtr(), ValueRange(), /*stored=*/nullptr);
   IndexEmitter index{b};
   Value size = index.c(1);
   ValueRange dynamic = bind.getDims();
-  for (int64_t d : type.getShape()) {
-    size = index.mul(size, ShapedType::isDynamic(d) ? dynamic.front() : index.c(d));
-    if (ShapedType::isDynamic(d))
+  for (auto [own, stored] : llvm::zip(type.getShape(), shape)) {
+    size = index.mul(size, ShapedType::isDynamic(stored) ? dynamic.front() : index.c(stored));
+    if (ShapedType::isDynamic(own))
       dynamic = dynamic.drop_front();
   }
-  return kernel::BindOp::create(b, MemRefType::get({ShapedType::kDynamic}, type.getElementType()), bind.getPtr(), size);
+  return kernel::BindOp::create(b, MemRefType::get({ShapedType::kDynamic}, type.getElementType()), bind.getPtr(), size,
+                                /*stored=*/nullptr);
 }
 
 KernelBody::KernelBody(func::FuncOp func) : func(func), b(func.getLoc(), func.getContext()) {
@@ -118,6 +122,11 @@ Value KernelBody::boundDim(Value tensor, unsigned dim) {
 Value KernelBody::dim(Value tensor, unsigned dim) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return type.isDynamicDim(dim) ? boundDim(tensor, dim) : index.c(type.getDimSize(dim));
+}
+
+Value KernelBody::storedDim(Value tensor, unsigned dim) {
+  int64_t stored = kernel::storedShape(tensor)[dim];
+  return ShapedType::isDynamic(stored) ? this->dim(tensor, dim) : index.c(stored);
 }
 
 Value KernelBody::size(const kernel::SizeExpr &expr) {

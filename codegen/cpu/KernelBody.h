@@ -49,6 +49,8 @@ public:
   mlir::Value size(const kernel::SizeExpr &expr);
   /// A dimension of a tensor that has a buffer.
   mlir::Value dim(mlir::Value tensor, unsigned dim);
+  /// The same of the memory that the tensor is a part of: strides are products of these.
+  mlir::Value storedDim(mlir::Value tensor, unsigned dim);
 
   /// Calls `body` in a loop over the tiles with the first element and the number of elements of every tile group.
   struct TileRange {

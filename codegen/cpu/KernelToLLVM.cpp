@@ -205,8 +205,9 @@ void Converter::convertBind(kernel::BindOp op) {
   for (int64_t i = type.getRank() - 1; i >= 0; --i) {
     desc.setSize(b, op.getLoc(), i, sizes[i]);
     desc.setStride(b, op.getLoc(), i, stride);
+    int64_t stored = op.getStored() ? (*op.getStored())[i] : ShapedType::kDynamic;
     if (i > 0)
-      stride = LLVM::MulOp::create(b, stride, sizes[i]);
+      stride = LLVM::MulOp::create(b, stride, ShapedType::isDynamic(stored) ? sizes[i] : c64(stored));
   }
   Value cast = UnrealizedConversionCastOp::create(b, TypeRange{type}, ValueRange{Value(desc)}).getResult(0);
   op.replaceAllUsesWith(cast);

@@ -14,7 +14,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "optc/codegen/cpu/Emitters.h"
 
 using namespace mlir;
@@ -121,6 +122,15 @@ static LogicalResult placeTemporaries(func::FuncOp func) {
   return failure(walked.wasInterrupted());
 }
 
+/// What a part of a buffer is taken from and put back into is one place: it is not copied to itself.
+static void mergePlaces(func::FuncOp func) {
+  if (!func.walk([](memref::CopyOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return;
+  IRRewriter rewriter(func.getContext());
+  DominanceInfo dominance(func);
+  eliminateCommonSubExpressions(rewriter, dominance, func);
+}
+
 /// The first dimensions of the result that tiles cut, flattened; no dimensions: one tile.
 static kernel::TileGroup tilesOf(func::FuncOp func) {
   auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
@@ -141,6 +151,7 @@ LogicalResult optc::cpu::lowerToLoops(func::FuncOp func, const EmitOptions &emit
     return func.emitError("kernel '") << func.getName() << "' does not bufferize";
   if (failed(placeTemporaries(func)))
     return failure();
+  mergePlaces(func);
 
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "optc/codegen/cpu/Emitters.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc;
@@ -65,15 +66,17 @@ void PackEmitter::loop(Value begin, Value end, int64_t step, llvm::function_ref<
 Axis PackEmitter::axisOf(ArrayRef<int64_t> dims) {
   Axis axis;
   axis.extent = index.c(1);
-  auto rank = cast<RankedTensorType>(op.getSource().getType()).getRank();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getSource().getType()).getShape();
+  SmallVector<int64_t> stored = kernel::storedShape(op.getSource());
+  int64_t rank = shape.size();
   for (auto [i, dim] : llvm::enumerate(dims)) {
     Value stride = index.c(1);
     for (int64_t inner = dim + 1; inner < rank; ++inner)
-      stride = index.mul(stride, body.dim(op.getSource(), inner));
+      stride = index.mul(stride, body.storedDim(op.getSource(), inner));
     axis.sizes.push_back(body.dim(op.getSource(), dim));
     axis.strides.push_back(stride);
     axis.extent = index.mul(axis.extent, axis.sizes.back());
-    axis.flat &= i == 0 || dims[i - 1] + 1 == dim;
+    axis.flat &= i == 0 || (dims[i - 1] + 1 == dim && stored[dim] == shape[dim]);
   }
   if (dims.empty())
     axis.strides.push_back(index.c(1));

@@ -151,7 +151,7 @@ LogicalResult WindowEmitter::analyze() {
   inputStrides.resize(type.getRank());
   for (unsigned d = type.getRank(); d-- > 0;) {
     inputStrides[d] = stride;
-    stride = index.mul(stride, body.dim(source, d));
+    stride = index.mul(stride, body.storedDim(source, d));
   }
   inputType = VectorType::get({blocks.lanes}, type.getElementType());
   if (w.weights) {

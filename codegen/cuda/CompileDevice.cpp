@@ -152,6 +152,11 @@ Expected<DeviceModule> optc::compileDevice(mlir::ModuleOp module, const DeviceTa
     return result;
   Stopwatch watch;
   result.kernels = takeKernels(device);
+  for (const DeviceKernel &kernel : result.kernels)
+    if (kernel.sharedBytes > target.sharedBytes)
+      return internalError("kernel '" + kernel.name + "' takes " + Twine(kernel.sharedBytes) +
+                           " bytes of shared memory; a block on " + target.name + " has " + Twine(target.sharedBytes) +
+                           " at most");
   Expected<std::unique_ptr<TargetMachine>> machine = createDeviceMachine(target);
   if (!machine)
     return machine.takeError();

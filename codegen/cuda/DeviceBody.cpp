@@ -12,19 +12,23 @@ using namespace optc;
 using namespace optc::cuda;
 
 DeviceBody::DeviceBody(func::FuncOp func) : KernelBody(func), threads(strategy.getBlocks()[0]) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&func.getBody().front());
-  auto indexOf = [&](Value v) { return arith::IndexCastUIOp::create(b, b.getIndexType(), v).getResult(); };
-  thread = indexOf(NVVM::ThreadIdXOp::create(b, b.getI32Type()));
-  block = indexOf(NVVM::BlockIdXOp::create(b, b.getI32Type()));
-  Value grid = indexOf(NVVM::GridDimXOp::create(b, b.getI32Type()));
-  b.setInsertionPoint(func.getBody().front().getTerminator());
+  bindThread();
   Value count = index.c(1);
   for (const kernel::TileGroup &group : kernel::tileGroups(strategy)) {
     Value extent = product(ArrayRef(resultSizes()).slice(group.firstDim, group.numDims));
     count = index.mul(count, index.div(index.add(extent, index.c(group.tile - 1)), index.c(group.tile)));
   }
-  tiles = {block, count, grid};
+  tiles.end = count;
+}
+
+void DeviceBody::bindThread() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&func.getBody().front());
+  auto indexOf = [&](Value v) { return arith::IndexCastUIOp::create(b, b.getIndexType(), v).getResult(); };
+  thread = indexOf(NVVM::ThreadIdXOp::create(b, b.getI32Type()));
+  block = indexOf(NVVM::BlockIdXOp::create(b, b.getI32Type()));
+  tiles.begin = block;
+  tiles.step = indexOf(NVVM::GridDimXOp::create(b, b.getI32Type()));
 }
 
 void DeviceBody::barrier() { NVVM::Barrier0Op::create(b); }
@@ -49,7 +53,7 @@ Value DeviceBody::sharedAddress(int64_t bytes, int64_t alignment) {
 
 Value DeviceBody::sharedAt(Value address, Type element, int64_t count) {
   auto type = MemRefType::get({count}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
-  return kernel::BindOp::create(b, type, address, ValueRange());
+  return kernel::BindOp::create(b, type, address, ValueRange(), /*stored=*/nullptr);
 }
 
 Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
@@ -208,5 +212,7 @@ SmallVector<Value> DeviceBody::dims(Value tensor) {
 
 void DeviceBody::finish() {
   KernelBody::finish();
-  func->setAttr(kSharedBytes, b.getI64IntegerAttr(sharedBytes));
+  note();
 }
+
+void DeviceBody::note() { func->setAttr(kSharedBytes, b.getI64IntegerAttr(sharedBytes)); }

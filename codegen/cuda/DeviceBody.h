@@ -31,6 +31,8 @@ public:
   int64_t threads;           ///< of a block
   mlir::Value thread, block; ///< index within the block, and that of the block
 
+  /// Makes the indices anew: patterns may have dropped them.
+  void bindThread();
   void barrier();
   /// The address of shared memory, and a flat memref over what is at such an address.
   mlir::Value sharedAddress(int64_t bytes, int64_t alignment);
@@ -55,8 +57,10 @@ public:
   llvm::SmallVector<mlir::Value> dims(mlir::Value tensor);
   mlir::Value product(mlir::ValueRange sizes);
 
-  /// KernelBody's, and notes what the kernel takes.
+  /// KernelBody's, and note().
   void finish();
+  /// Notes on the function what the kernel takes.
+  void note();
 
 private:
   int64_t sharedBytes = 0;

@@ -5,6 +5,7 @@
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -35,8 +36,9 @@ struct BindLowering : public ConvertOpToLLVMPattern<kernel::BindOp> {
     Value total;
     getMemRefDescriptorSizes(op.getLoc(), type, adaptor.getDims(), rewriter, sizes, strides, total,
                              /*sizeInBytes=*/false);
-    rewriter.replaceOp(
-        op, createMemRefDescriptor(op.getLoc(), type, adaptor.getPtr(), adaptor.getPtr(), sizes, strides, rewriter));
+    Value descriptor =
+        createMemRefDescriptor(op.getLoc(), type, adaptor.getPtr(), adaptor.getPtr(), sizes, strides, rewriter);
+    rewriter.replaceOp(op, descriptor);
     return success();
   }
 };

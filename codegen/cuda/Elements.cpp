@@ -2,9 +2,9 @@
 #include "optc/codegen/cuda/Elements.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -14,15 +14,22 @@ using namespace optc::cuda;
 /// Sums of at most this many steps are written out.
 static constexpr int64_t kUnrolledSteps = 32;
 
+/// A tensor of the same sizes that tells them.
+static Value sizesOf(Value tensor) {
+  while (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
+    tensor = insert.getDest();
+  return tensor;
+}
+
 Value ElementEmitter::flatOf(Value tensor, Point &point) {
   if (!point.flat)
-    point.flat = body.flatten(point.indices, body.dims(tensor));
+    point.flat = body.flatten(point.indices, body.dims(sizesOf(tensor)));
   return point.flat;
 }
 
 ValueRange ElementEmitter::indicesOf(Value tensor, Point &point) {
   if (point.indices.empty() && point.flat)
-    point.indices = body.unflatten(point.flat, body.dims(tensor));
+    point.indices = body.unflatten(point.flat, body.dims(sizesOf(tensor)));
   return point.indices;
 }
 
@@ -57,12 +64,19 @@ Value ElementEmitter::at(Value tensor, Point point) {
     value = memref::LoadOp::create(b, buffer, flatOf(tensor, point));
   } else if (auto view = dyn_cast_if_present<kernel::ViewOp>(def)) {
     value = at(view.getSource(), {{}, flatOf(tensor, point)});
-  } else if (auto cast = dyn_cast_if_present<tensor::CastOp>(def)) {
-    value = at(cast.getSource(), point);
+  } else if (auto retyped = dyn_cast_if_present<tensor::CastOp>(def)) {
+    value = at(retyped.getSource(), point);
   } else if (auto fill = dyn_cast_if_present<linalg::FillOp>(def)) {
     value = fill.getInputs()[0];
   } else if (auto copy = dyn_cast_if_present<linalg::CopyOp>(def)) {
     value = at(copy.getInputs()[0], point);
+  } else if (auto insert = dyn_cast_if_present<tensor::InsertSliceOp>(def)) {
+    value = select(insert, point);
+  } else if (auto slice = dyn_cast_if_present<tensor::ExtractSliceOp>(def)) {
+    Point from;
+    for (auto [at, offset] : llvm::zip(indicesOf(tensor, point), slice.getMixedOffsets()))
+      from.indices.push_back(index.add(at, getValueOrCreateConstantIndexOp(b, b.getLoc(), offset)));
+    value = at(slice.getSource(), std::move(from));
   } else if (auto generic = dyn_cast_if_present<linalg::GenericOp>(def)) {
     value = compute(generic, cast<OpResult>(tensor).getResultNumber(), point);
   } else {
@@ -76,6 +90,33 @@ Value ElementEmitter::at(Value tensor, Point point) {
   }
   known[tensor].push_back({point.indices, point.flat, value});
   return value;
+}
+
+Value ElementEmitter::select(tensor::InsertSliceOp op, Point &point) {
+  Value inside;
+  Point from;
+  for (auto [d, at] : llvm::enumerate(indicesOf(op.getResult(), point))) {
+    OpFoldResult offset = op.getMixedOffsets()[d], size = op.getMixedSizes()[d];
+    Value begin = getValueOrCreateConstantIndexOp(b, b.getLoc(), offset);
+    Value own = index.sub(at, begin);
+    from.indices.push_back(own);
+    bool whole = isConstantIntValue(offset, 0) && getConstantIntValue(size) == op.getDestType().getDimSize(d);
+    if (whole)
+      continue;
+    // What lies in front is a large number without a sign.
+    Value here =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, own, getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
+    inside = inside ? arith::AndIOp::create(b, inside, here).getResult() : here;
+  }
+  if (!inside)
+    return at(op.getSource(), std::move(from));
+  auto branch = scf::IfOp::create(b, TypeRange(op.getDestType().getElementType()), inside, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, at(op.getSource(), std::move(from)));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, at(op.getDest(), point));
+  return branch.getResult(0);
 }
 
 Value ElementEmitter::loopSize(linalg::GenericOp op, unsigned loop) {

@@ -2,6 +2,7 @@
 #ifndef OPTC_CODEGEN_CUDA_ELEMENTS_H
 #define OPTC_CODEGEN_CUDA_ELEMENTS_H
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "optc/codegen/cuda/DeviceBody.h"
 
@@ -30,6 +31,8 @@ public:
 private:
   mlir::Value flatOf(mlir::Value tensor, Point &point);
   mlir::ValueRange indicesOf(mlir::Value tensor, Point &point);
+  /// The element of a tensor with a part put into it.
+  mlir::Value select(mlir::tensor::InsertSliceOp op, Point &point);
   mlir::Value compute(mlir::linalg::GenericOp op, unsigned result, Point &point);
   mlir::Value emptyElement(mlir::Type type);
   /// Replaces an op of a body that knows of tensors or positions; null for others.

@@ -23,8 +23,18 @@ public:
       : body(body), b(body.b), index(body.index), elements(body), flat(flat), lanes(lanes) {}
   void run();
 
+  void runSquares(unsigned crossed);
+
 private:
   void emitVector(Value first, int64_t width);
+  void emitSquare(unsigned crossed, ArrayRef<cuda::DeviceBody::TileRange> ranges);
+  Value offsetOf(const NestOperand &operand, ArrayRef<Value> at) {
+    Value offset = index.c(0);
+    for (auto [group, position] : llvm::enumerate(at))
+      if (const kernel::SizeExpr &stride = flat.stride(operand, group); !stride.is(0))
+        offset = index.add(offset, index.mul(position, body.size(stride)));
+    return offset;
+  }
 
   cuda::DeviceBody &body;
   ImplicitLocOpBuilder &b;
@@ -34,20 +44,17 @@ private:
   int64_t lanes;
   SmallVector<Value> groupSizes, loopSizes;
   Value destination;
+  SmallVector<Value> squares; ///< in shared memory, by operand; null for those that are not crossed
 };
 } // namespace
+
+/// Squares have a column more than they need: neighbours in a column then lie in different banks.
+static constexpr int64_t kSquare = kernel::CudaElementwiseBlocks::kSquare, kPitch = kSquare + 1;
 
 /// The elements [first, first + width) of the result.
 void ElementwiseEmitter::emitVector(Value first, int64_t width) {
   linalg::GenericOp op = flat.nest.op;
   SmallVector<Value> at = body.unflatten(first, groupSizes);
-  auto offsetOf = [&](const NestOperand &operand) {
-    Value offset = index.c(0);
-    for (auto [group, position] : llvm::enumerate(at))
-      if (const kernel::SizeExpr &stride = flat.stride(operand, group); !stride.is(0))
-        offset = index.add(offset, index.mul(position, body.size(stride)));
-    return offset;
-  };
   SmallVector<SmallVector<Value>> args; // by operand and lane
   for (OpOperand *input : op.getDpsInputOperands()) {
     SmallVector<Value> &values = args.emplace_back();
@@ -61,7 +68,7 @@ void ElementwiseEmitter::emitVector(Value first, int64_t width) {
       values.assign(width, elements.at(input->get(), {{}, first}));
       continue;
     }
-    Value offset = offsetOf(operand);
+    Value offset = offsetOf(operand, at);
     if (flat.stays(operand)) {
       values.assign(width, memref::LoadOp::create(b, buffer, offset));
     } else if (flat.isVector(operand, width)) {
@@ -117,6 +124,71 @@ void ElementwiseEmitter::run() {
   body.finish();
 }
 
+void ElementwiseEmitter::emitSquare(unsigned crossed, ArrayRef<cuda::DeviceBody::TileRange> ranges) {
+  linalg::GenericOp op = flat.nest.op;
+  unsigned last = flat.groups.size() - 1;
+  SmallVector<Value> begin = llvm::map_to_vector(ranges, [](const auto &range) { return range.begin; });
+  Value x = index.rem(body.thread, index.c(kSquare)), y = index.div(body.thread, index.c(kSquare));
+  int64_t rowsAtOnce = body.threads / kSquare;
+  // Calls `fn` for a thread's elements with their positions: `across` counts along the crossed group.
+  auto forElements = [&](bool alongCrossed, llvm::function_ref<void(ArrayRef<Value>, Value, Value)> fn) {
+    for (int64_t i = 0; i < kSquare; i += rowsAtOnce) {
+      Value row = index.add(y, index.c(i));
+      Value across = alongCrossed ? x : row, along = alongCrossed ? row : x;
+      SmallVector<Value> at(begin);
+      at[crossed] = index.add(at[crossed], across);
+      at[last] = index.add(at[last], along);
+      auto inside = [&](unsigned group) {
+        return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at[group], groupSizes[group]).getResult();
+      };
+      body.when(arith::AndIOp::create(b, inside(crossed), inside(last)), [&] { fn(at, across, along); });
+    }
+  };
+  auto placeOf = [&](Value across, Value along) { return index.add(index.mul(along, index.c(kPitch)), across); };
+  forElements(/*alongCrossed=*/true, [&](ArrayRef<Value> at, Value across, Value along) {
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (Value square = squares[input->getOperandNumber()]) {
+        Value from = offsetOf(flat.nest.operands[input->getOperandNumber()], at);
+        memref::StoreOp::create(b, memref::LoadOp::create(b, body.flat(input->get()), from), square,
+                                placeOf(across, along));
+      }
+  });
+  body.barrier();
+  forElements(/*alongCrossed=*/false, [&](ArrayRef<Value> at, Value across, Value along) {
+    SmallVector<Value> args;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      Value buffer = body.flat(input->get());
+      if (!op.payloadUsesValueFromOperand(input))
+        args.push_back(Value());
+      else if (Value square = squares[input->getOperandNumber()])
+        args.push_back(memref::LoadOp::create(b, square, placeOf(across, along)));
+      else if (buffer)
+        args.push_back(memref::LoadOp::create(b, buffer, offsetOf(flat.nest.operands[input->getOperandNumber()], at)));
+      else // without contents
+        args.push_back(elements.at(input->get(), {{}, along}));
+    }
+    args.push_back(Value()); // the destination, which no body reads
+    Value result = elements.cloneBody(op, args, {})[0];
+    memref::StoreOp::create(b, result, destination, offsetOf(flat.nest.result(), at));
+  });
+  body.barrier(); // before the next square
+}
+
+void ElementwiseEmitter::runSquares(unsigned crossed) {
+  linalg::GenericOp op = flat.nest.op;
+  elements.replaceScalarReads();
+  destination = body.destination(op.getResult(0));
+  for (ArrayRef<unsigned> group : flat.groups)
+    groupSizes.push_back(body.size(flat.nest.sizeOf(group)));
+  for (const NestOperand &operand : flat.nest.operands) {
+    Type elem = cast<RankedTensorType>(operand.tensor.getType()).getElementType();
+    bool goesThrough = flat.isCrossed(operand, crossed) && body.flat(operand.tensor) && elem.isIntOrFloat();
+    squares.push_back(goesThrough ? body.shared(elem, kSquare * kPitch) : Value());
+  }
+  body.forTiles([&](ArrayRef<cuda::DeviceBody::TileRange> ranges) { emitSquare(crossed, ranges); });
+  body.finish();
+}
+
 LogicalResult cuda::emitElementwise(DeviceBody &body, const EmitOptions &options) {
   auto refuse = [&](StringRef why) {
     return body.func.emitError("the cuda-elementwise family cannot emit kernel '")
@@ -129,10 +201,18 @@ LogicalResult cuda::emitElementwise(DeviceBody &body, const EmitOptions &options
   FailureOr<FlatNest> flat = kernel::matchFlatNest(body.func.getBody().front(), &why);
   if (failed(flat))
     return refuse(why);
-  if (flat->lanes(blocks->lanes) != blocks->lanes)
-    return refuse("vectors of " + std::to_string(blocks->lanes) + " elements would be cut by its rows");
   if (options.contract)
     cpu::allowContraction({flat->nest.op});
+  if (blocks->lanes == 0) {
+    std::optional<unsigned> crossed = flat->crossedGroup();
+    if (!crossed || flat->asksWhere || kernel::tileGroups(body.strategy).size() != flat->groups.size() ||
+        kSquare % (blocks->threads / kSquare))
+      return refuse("squares want an operand that is transposed, and a group of tiles per group of its loops");
+    ElementwiseEmitter(body, *flat, 1).runSquares(*crossed);
+    return success();
+  }
+  if (flat->lanes(blocks->lanes) != blocks->lanes)
+    return refuse("vectors of " + std::to_string(blocks->lanes) + " elements would be cut by its rows");
   ElementwiseEmitter(body, *flat, blocks->lanes).run();
   return success();
 }

@@ -15,8 +15,10 @@ struct EmitOptions {
   bool contract = true;
 };
 
-/// Everything: a thread per element of a result, or one thread for what goes element after element.
+/// Everything: a thread per element of a result, or emitSequence.
 mlir::LogicalResult emitLoops(DeviceBody &body, const EmitOptions &options);
+/// What goes element after element: loops whose iterations are independent are shared by threads, the rest is in order.
+mlir::LogicalResult emitSequence(DeviceBody &body, const EmitOptions &options);
 
 /// Reductions along rows and what is computed with them: a warp or a block per row.
 mlir::LogicalResult emitRows(DeviceBody &body, const EmitOptions &options);

@@ -85,6 +85,10 @@ static LogicalResult lowerKernel(func::FuncOp func, gpu::GPUModuleOp device, con
   });
   if (!bound)
     return refuse("has no result bound to a buffer");
+  bool parts = false;
+  func.walk([&](kernel::BindOp op) { parts |= op.getStored().has_value(); });
+  if (parts)
+    return refuse("takes a part of a tensor; kernels of a device take contiguous ones");
   func->moveBefore(device.getBody(), device.getBody()->end());
   adoptConvention(func, numBuffers);
   unsigned rank = 0;

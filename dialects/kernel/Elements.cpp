@@ -1,5 +1,6 @@
 //===- Elements.cpp - results that are computed element by element --------===//
 #include "optc/dialects/kernel/Elements.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "optc/dialects/kernel/Kernel.h"
@@ -38,13 +39,21 @@ bool optc::kernel::computesByElement(Block &block, std::string *why) {
     return false;
   };
   for (Operation &op : block) {
-    if (op.hasTrait<OpTrait::IsTerminator>() || isa<linalg::FillOp, linalg::CopyOp, tensor::EmptyOp, ViewOp>(op))
+    if (op.hasTrait<OpTrait::IsTerminator>() || isa<linalg::FillOp, linalg::CopyOp, tensor::EmptyOp, ViewOp>(op) ||
+        isa<bufferization::ToTensorOp, bufferization::MaterializeInDestinationOp>(op)) // of outlined kernels
       continue;
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       if (StringRef reason = refusalOf(generic); !reason.empty())
         return refuse(reason);
       continue;
     }
+    // Parts that are put together: whose the element is follows from its position.
+    bool isPart = isa<tensor::InsertSliceOp, tensor::ExtractSliceOp>(op) &&
+                  cast<OffsetSizeAndStrideOpInterface>(op).hasUnitStride() &&
+                  cast<RankedTensorType>(op.getOperand(0).getType()).getRank() ==
+                      cast<RankedTensorType>(op.getResult(0).getType()).getRank();
+    if (isPart)
+      continue;
     bool onTensors = llvm::any_of(op.getOperandTypes(), llvm::IsaPred<TensorType>) ||
                      llvm::any_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
     if (op.getNumRegions() || !isMemoryEffectFree(&op) || (onTensors && !isa<tensor::DimOp, tensor::ExtractOp>(op)))
@@ -60,6 +69,17 @@ bool FlatNest::isVector(const NestOperand &operand, int64_t lanes) const {
     if (!divides(lanes, stride(operand, group)))
       return false;
   return stride(operand, groups.size() - 1).is(1);
+}
+
+std::optional<unsigned> FlatNest::crossedGroup() const {
+  std::optional<unsigned> found;
+  for (unsigned group = 0; group + 1 < groups.size(); ++group)
+    if (llvm::any_of(nest.operands, [&](const NestOperand &operand) { return isCrossed(operand, group); })) {
+      if (found)
+        return std::nullopt;
+      found = group;
+    }
+  return found;
 }
 
 int64_t FlatNest::lanes(int64_t most) const {

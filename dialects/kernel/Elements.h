@@ -21,6 +21,12 @@ struct FlatNest {
     return operand.strides[groups[group].back()];
   }
   bool stays(const NestOperand &operand) const { return stride(operand, groups.size() - 1).is(0); }
+  /// Whether neighbours in an operand's memory are neighbours along this group, and not along the innermost one.
+  bool isCrossed(const NestOperand &operand, unsigned group) const {
+    return group + 1 < groups.size() && stride(operand, group).is(1) && !stays(operand);
+  }
+  /// The group that all operands are crossed along that are crossed at all; none when there is no such operand.
+  std::optional<unsigned> crossedGroup() const;
   /// Whether `lanes` elements along the innermost group, from a multiple of `lanes` on, are an aligned vector.
   bool isVector(const NestOperand &operand, int64_t lanes) const;
   /// The most elements, up to `most`, that a thread can take at once: rows of the innermost group do not cut them.

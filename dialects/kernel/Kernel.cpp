@@ -4,6 +4,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "optc/dialects/kernel/Storage.h"
 #include "optc/dialects/kernel/Strategy.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -67,6 +68,22 @@ LogicalResult DispatchOp::verify() {
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || TypeRange(yield.getValues().getTypes()) != TypeRange(getResultTypes()))
     return emitOpError("must yield one value per result, of its type");
+  if (std::optional<ArrayAttr> storedIn = getStoredIn()) {
+    if (storedIn->size() != getNumResults())
+      return emitOpError("says where ") << storedIn->size() << " of " << getNumResults() << " results are stored";
+    for (auto [stored, type] : llvm::zip(storedIn->getAsValueRange<TypeAttr>(), getResultTypes())) {
+      auto memory = dyn_cast<RankedTensorType>(stored);
+      auto result = cast<RankedTensorType>(type);
+      bool fits = memory && memory.getElementType() == result.getElementType() &&
+                  memory.getRank() == result.getRank() &&
+                  llvm::all_of(llvm::zip(memory.getShape(), result.getShape()), [](auto sizes) {
+                    auto [large, small] = sizes;
+                    return ShapedType::isDynamic(large) || ShapedType::isDynamic(small) || large >= small;
+                  });
+      if (!fits)
+        return emitOpError("cannot store a result of type ") << type << " in a part of " << stored;
+    }
+  }
   if (StrategyAttr strategy = getStrategyAttr()) {
     int64_t dims = 0;
     for (int64_t count : strategy.getGroups().asArrayRef())
@@ -203,6 +220,25 @@ LogicalResult PaddedOp::verify() {
   if (result.getNumDynamicDims() != static_cast<int64_t>(getDims().size()))
     return emitOpError("has ") << getDims().size() << " dims for " << result.getNumDynamicDims()
                                << " dynamic dimensions";
+  return success();
+}
+
+LogicalResult BindOp::verify() {
+  auto type = cast<MemRefType>(getMemref().getType());
+  if (static_cast<int64_t>(getDims().size()) != type.getNumDynamicDims())
+    return emitOpError("has ") << getDims().size() << " dims for " << type.getNumDynamicDims() << " dynamic dimensions";
+  bool fits = type.getLayout().isIdentity();
+  if (std::optional<ArrayRef<int64_t>> stored = getStored()) {
+    auto layout = dyn_cast<StridedLayoutAttr>(type.getLayout());
+    fits = static_cast<int64_t>(stored->size()) == type.getRank() && layout && layout.getOffset() == 0 &&
+           layout.getStrides() == ArrayRef(stridesOf(*stored)) &&
+           llvm::all_of(llvm::zip(*stored, type.getShape()), [](auto sizes) {
+             auto [memory, own] = sizes;
+             return !ShapedType::isDynamic(memory) || ShapedType::isDynamic(own);
+           });
+  }
+  if (!fits)
+    return emitOpError("has a layout that its stored shape does not tell");
   return success();
 }
 

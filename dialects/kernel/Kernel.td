@@ -104,6 +104,10 @@ def DispatchOp : KernelOp<"dispatch", [SingleBlockImplicitTerminator<"::optc::ke
     Other operands are captured. `result_dims` holds the sizes of the results'
     dynamic dimensions in order.
 
+    `stored_in` names, per result, the type of the memory that it is a part of:
+    its own type, or that of the tensor.concat that reads it. `plan` then places
+    the parts of a concatenation in its buffer, and nothing is copied.
+
     ```mlir
     %r = kernel.dispatch "relu" [%n] -> tensor<?x4xf32> {
     ^bb0(%dest: tensor<?x4xf32>):
@@ -112,7 +116,8 @@ def DispatchOp : KernelOp<"dispatch", [SingleBlockImplicitTerminator<"::optc::ke
     }
     ```
   }];
-  let arguments = (ins StrAttr:$label, Variadic<Index>:$result_dims, OptionalAttr<KernelStrategyAttr>:$strategy);
+  let arguments = (ins StrAttr:$label, Variadic<Index>:$result_dims, OptionalAttr<KernelStrategyAttr>:$strategy,
+                       OptionalAttr<TypeArrayAttr>:$stored_in);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
@@ -371,9 +376,14 @@ def CopyOp : KernelOp<"copy", [MemoryEffects<[MemRead, MemWrite]>]> {
 //===----------------------------------------------------------------------===//
 
 def BindOp : KernelOp<"bind", [Pure]> {
-  let summary = "a contiguous memref over a raw buffer of the dispatch ABI";
-  let arguments = (ins Ptr:$ptr, Variadic<Index>:$dims);
+  let summary = "a memref over a raw buffer of the dispatch ABI";
+  let description = [{
+    Contiguous, or a part of a larger tensor: `stored` is the shape of the memory, from which the strides follow; a `?`
+    in it is a size of the memref.
+  }];
+  let arguments = (ins Ptr:$ptr, Variadic<Index>:$dims, OptionalAttr<DenseI64ArrayAttr>:$stored);
   let results = (outs AnyMemRef:$memref);
-  let assemblyFormat = "$ptr `[` $dims `]` attr-dict `:` type($memref)";
+  let assemblyFormat = "$ptr `[` $dims `]` (`stored` $stored^)? attr-dict `:` type($memref)";
+  let hasVerifier = 1;
 }
 #endif

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -71,6 +72,7 @@ FailureOr<NestOperand> LoopNest::access(Value tensor, AffineMap map, ArrayRef<un
   operand.tensor = tensor;
   operand.strides.assign(numLoops(), SizeExpr(0));
   SizeExpr stride(1);
+  SmallVector<int64_t> stored = storedShape(tensor);
   for (int64_t i = type.getRank() - 1; i >= 0; --i) {
     SmallVector<std::pair<unsigned, int64_t>> terms;
     if (!linearTerms(map.getResult(i), 1, terms))
@@ -86,8 +88,8 @@ FailureOr<NestOperand> LoopNest::access(Value tensor, AffineMap map, ArrayRef<un
         return failure();
     }
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(i));
-    if (!type.isDynamicDim(i))
-      stride = stride * SizeExpr(type.getDimSize(i));
+    if (!ShapedType::isDynamic(stored[i]))
+      stride = stride * SizeExpr(stored[i]);
     else if (dim)
       stride = stride * sizes[loopOf[dim.getPosition()]];
     else

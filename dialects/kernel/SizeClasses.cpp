@@ -68,6 +68,9 @@ void SizeClasses::multiply(Product &product, Value tensor, unsigned dim) {
       return multiply(product, view.getDims()[position]);
     if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
       return multiply(product, empty.getDynamicSizes()[position]);
+    if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+        slice && slice.getSourceType().getRank() == type.getRank())
+      return multiply(product, slice.getSizes()[position]);
     if (auto [dispatch, number] = resultOrDestination(tensor); dispatch) {
       for (Value result : dispatch.getResults().take_front(number))
         position += cast<RankedTensorType>(result.getType()).getNumDynamicDims();

@@ -73,7 +73,8 @@ mlir::FailureOr<CudaLoopBlocks> CudaLoopBlocks::get(StrategyAttr strategy) {
 mlir::FailureOr<CudaElementwiseBlocks> CudaElementwiseBlocks::get(StrategyAttr strategy) {
   llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
   mlir::FailureOr<int64_t> threads = threadsOf(strategy);
-  if (failed(threads) || blocks.size() != 2 || blocks[1] < 1 || blocks[1] > 16 || !llvm::isPowerOf2_64(blocks[1]))
+  if (failed(threads) || blocks.size() != 2 || blocks[1] < 0 || blocks[1] > 16 ||
+      (blocks[1] && !llvm::isPowerOf2_64(blocks[1])))
     return mlir::failure();
   return CudaElementwiseBlocks{*threads, blocks[1]};
 }

@@ -74,7 +74,7 @@ struct PackBlocks {
 struct CudaLoopBlocks {
   enum Form : int64_t {
     Elements, ///< a thread per element of a result
-    Sequence  ///< one thread
+    Sequence  ///< loops that write element after element
   };
   int64_t threads;
   Form form;
@@ -118,7 +118,8 @@ struct CudaMmaBlocks {
 
 struct CudaElementwiseBlocks {
   int64_t threads;
-  int64_t lanes; ///< consecutive elements of a thread
+  int64_t lanes; ///< consecutive elements of a thread; 0: squares of kSquare elements go through shared memory
+  static constexpr int64_t kSquare = 32;
   static mlir::FailureOr<CudaElementwiseBlocks> get(StrategyAttr strategy);
   llvm::SmallVector<int64_t> toArray() const { return {threads, lanes}; }
 };

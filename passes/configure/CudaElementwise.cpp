@@ -8,6 +8,8 @@ using kernel::CudaElementwiseBlocks;
 
 /// Eight such blocks fill a multiprocessor; what a thread has is one access of the widest kind.
 static constexpr int64_t kThreads = 256, kAccessBytes = 16, kMostLanes = 8;
+/// Shorter sides than this do not fill a square of a transposition.
+static constexpr int64_t kLeastSide = 16;
 
 /// Bytes of the widest element that threads read or write side by side.
 static int64_t widestAccess(const kernel::FlatNest &flat) {
@@ -22,12 +24,33 @@ static int64_t widestAccess(const kernel::FlatNest &flat) {
   return bytes;
 }
 
+/// Squares of a transposition: one element of every other group of loops. The dimensions of size 1 behind a group
+/// belong to it, those in front of the first one, too.
+static void tilesOfSquares(const kernel::FlatNest &flat, unsigned crossed, SmallVectorImpl<int64_t> &groups,
+                           SmallVectorImpl<int64_t> &tiles) {
+  unsigned last = flat.groups.size() - 1;
+  for (unsigned group = 0, dim = 0; group <= last; ++group) {
+    unsigned end = group == last ? flat.nest.numLoops() : flat.groups[group + 1].front();
+    groups.push_back(end - dim);
+    tiles.push_back(group == crossed || group == last ? CudaElementwiseBlocks::kSquare : 1);
+    dim = end;
+  }
+}
+
 kernel::StrategyAttr configure::chooseCudaElementwise(kernel::DispatchOp dispatch, const Machine &machine,
                                                       std::string &declined) {
   std::string why;
   FailureOr<kernel::FlatNest> flat = kernel::matchFlatNest(dispatch.getBody().front(), &why);
   if (failed(flat))
     return decline(declined, "cuda-elementwise", why);
+  std::optional<unsigned> crossed = flat->crossedGroup();
+  if (crossed && !flat->asksWhere && typical(flat->nest.sizeOf(flat->groups[*crossed])) >= kLeastSide &&
+      typical(flat->nest.sizeOf(flat->groups.back())) >= kLeastSide) {
+    SmallVector<int64_t> groups, tiles;
+    tilesOfSquares(*flat, *crossed, groups, tiles);
+    return makeStrategy(dispatch.getContext(), kernel::kFamilyCudaElementwise, groups, tiles,
+                        CudaElementwiseBlocks{kThreads, 0}.toArray(), "a transposition, squares in shared memory");
+  }
   CudaElementwiseBlocks blocks{kThreads, flat->lanes(std::min(kAccessBytes / widestAccess(*flat), kMostLanes))};
   // Small results spread over the multiprocessors first.
   int64_t count = typical(flat->nest.sizeOf(llvm::to_vector(llvm::seq<unsigned>(0, flat->nest.numLoops()))));

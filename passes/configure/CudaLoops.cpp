@@ -12,17 +12,25 @@ using kernel::CudaLoopBlocks;
 /// Threads of a block: enough to hide what a few registers each wait for, and few enough for small results to spread.
 static constexpr int64_t kThreads = 128;
 
+/// Threads of a block that does loops in order, and the most blocks that share independent ones.
+static constexpr int64_t kSequenceThreads = 256, kSequenceBlocks = 1024;
+
 kernel::StrategyAttr configure::chooseCudaLoops(kernel::DispatchOp dispatch, const Machine &, std::string &) {
-  std::string why;
-  if (!kernel::computesByElement(dispatch.getBody().front(), &why))
-    return makeStrategy(dispatch.getContext(), kernel::kFamilyCudaLoops, {}, {},
-                        CudaLoopBlocks{32, CudaLoopBlocks::Sequence}.toArray(), "one thread: " + why);
-  int64_t rank = cast<RankedTensorType>(dispatch.getResultTypes()[0]).getRank();
-  SmallVector<int64_t> groups, tiles;
-  if (rank > 0) {
-    groups.push_back(rank);
-    tiles.push_back(kThreads);
+  auto type = cast<RankedTensorType>(dispatch.getResultTypes()[0]);
+  CudaLoopBlocks blocks{kThreads, CudaLoopBlocks::Elements};
+  std::string reason = "a thread per element", why;
+  int64_t tile = kThreads;
+  if (!kernel::computesByElement(dispatch.getBody().front(), &why)) {
+    blocks = {kSequenceThreads, CudaLoopBlocks::Sequence};
+    reason = "loops in order: " + why;
+    tile = kSequenceThreads;
+    if (type.hasStaticShape())
+      tile = std::max(tile, llvm::divideCeilSigned(type.getNumElements(), kSequenceBlocks));
   }
-  return makeStrategy(dispatch.getContext(), kernel::kFamilyCudaLoops, groups, tiles,
-                      CudaLoopBlocks{kThreads, CudaLoopBlocks::Elements}.toArray(), "a thread per element");
+  SmallVector<int64_t> groups, tiles;
+  if (type.getRank() > 0) {
+    groups.push_back(type.getRank());
+    tiles.push_back(tile);
+  }
+  return makeStrategy(dispatch.getContext(), kernel::kFamilyCudaLoops, groups, tiles, blocks.toArray(), reason);
 }

@@ -24,7 +24,7 @@ namespace optc {
 
 using namespace mlir;
 using namespace optc;
-using dispatch::Group;
+using dispatch::Group, dispatch::kDeclined;
 
 /// The name of an op in reports: the label that the lowering left, else (fused ops have none) the node it is from.
 static std::string labelOf(Operation *op) {
@@ -46,19 +46,6 @@ static SmallVector<Value> dynamicDimsOf(OpBuilder &b, Location loc, Value init) 
     if (type.isDynamicDim(i))
       dims.push_back(tensor::DimOp::create(b, loc, init, i));
   return dims;
-}
-
-/// Why an op is not computed with its neighbours, for the report.
-static constexpr StringLiteral kDeclined = "kernel.declined";
-
-static void noteDeclined(Operation *op, StringRef reason) {
-  SmallVector<Attribute> reasons;
-  if (auto have = op->getAttrOfType<ArrayAttr>(kDeclined))
-    reasons = llvm::to_vector(have);
-  auto note = StringAttr::get(op->getContext(), reason);
-  if (!llvm::is_contained(reasons, note))
-    reasons.push_back(note);
-  op->setAttr(kDeclined, ArrayAttr::get(op->getContext(), reasons));
 }
 
 /// The view chain behind `operand` that starts from a value of the group, cloned into its dispatch.
@@ -202,7 +189,7 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
       ++declined;
       if (report)
         op->emitRemark("does not join a group: ") << reason;
-      noteDeclined(op, reason);
+      dispatch::noteDeclined(op, reason);
     };
     // Products take their consumers first.
     DenseMap<Operation *, Group> products;

@@ -11,6 +11,16 @@ using namespace mlir;
 using namespace optc;
 using dispatch::Group;
 
+void dispatch::noteDeclined(Operation *op, StringRef reason) {
+  SmallVector<Attribute> reasons;
+  if (auto have = op->getAttrOfType<ArrayAttr>(kDeclined))
+    reasons = llvm::to_vector(have);
+  auto note = StringAttr::get(op->getContext(), reason);
+  if (!llvm::is_contained(reasons, note))
+    reasons.push_back(note);
+  op->setAttr(kDeclined, ArrayAttr::get(op->getContext(), reasons));
+}
+
 /// Whether the op makes its result from nothing, so that a temporary of the dispatch can stand for it.
 static bool startsFresh(linalg::GenericOp op) {
   return llvm::all_of(op.getDpsInits(), [](Value init) {

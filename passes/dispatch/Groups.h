@@ -8,6 +8,11 @@ namespace optc::dispatch {
 /// Ops of one block, in its order. Any of their results may be used outside.
 using Group = llvm::SmallVector<mlir::linalg::LinalgOp>;
 
+/// Notes on an op, or on its dispatch, why it is not computed with its neighbours; the report tells.
+void noteDeclined(mlir::Operation *op, llvm::StringRef reason);
+/// The attribute that holds those reasons.
+inline constexpr llvm::StringLiteral kDeclined = "kernel.declined";
+
 /// Told why `op` does not join the group.
 using DeclineFn = llvm::function_ref<void(mlir::Operation *op, llvm::StringRef reason)>;
 /// Adds to a group of one op what is to be computed with it. Ops in `taken` belong to other groups.

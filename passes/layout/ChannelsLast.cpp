@@ -75,9 +75,12 @@ private:
       if (v == view.getSource())
         if (auto order = throughView(sizesOf(v), sizesOf(view.getResult()), layouts.of(v)))
           offer(view.getResult(), *order);
-    } else if (auto cast = dyn_cast<tensor::CastOp>(op)) {
-      if (v == cast.getSource())
-        offer(cast.getResult(), layouts.of(v));
+    } else if (Value result = sameDimensions(op)) {
+      if (v != result)
+        offer(result, layouts.of(v));
+      if (isa<tensor::ConcatOp>(op))
+        for (Value part : op->getOperands())
+          offer(part, layouts.of(v));
     } else if (auto dispatch = dyn_cast<kernel::DispatchOp>(op)) {
       reachDispatch(dispatch, v);
     }

@@ -75,6 +75,10 @@ double elementsOf(mlir::Value tensor);
 /// reads it, by what the indices are computed from. None when the op does not use it.
 std::optional<Order> loopsOf(mlir::linalg::GenericOp op, mlir::Value tensor);
 
+/// The result of a cast, a slice or a concatenation: it has the dimensions of its operands, in their order. Null for
+/// other ops.
+mlir::Value sameDimensions(mlir::Operation *op);
+
 /// Whether the op only moves elements: result[...] = input[permutation].
 bool isTransposition(mlir::linalg::GenericOp op);
 

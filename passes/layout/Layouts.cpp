@@ -25,10 +25,12 @@ bool Layouts::assign(Value v, ArrayRef<int64_t> order, SmallVectorImpl<Value> &a
   if (auto generic = dyn_cast<linalg::GenericOp>(def)) {
     if (!generic.getIndexingMapMatchingResult(cast<OpResult>(v)).isProjectedPermutation())
       return false;
+  } else if (isa<tensor::ConcatOp>(def)) {
+    // Its operands follow, or are copied.
   } else if (auto dispatch = dyn_cast<kernel::DispatchOp>(def)) {
     if (!isReorderable(dispatch, cast<OpResult>(v).getResultNumber()))
       return false;
-  } else if (isa<kernel::ViewOp, tensor::CastOp>(def)) {
+  } else if (isa<kernel::ViewOp, tensor::CastOp, tensor::ExtractSliceOp>(def)) {
     // The source has to be stored so that the result is without moving anything.
     Value source = def->getOperand(0);
     auto type = dyn_cast<RankedTensorType>(source.getType());
@@ -40,7 +42,7 @@ bool Layouts::assign(Value v, ArrayRef<int64_t> order, SmallVectorImpl<Value> &a
     if (!from)
       return false;
     bool moves = !sameMemory(type.getShape(), *from, of(source));
-    if ((moves || isa<tensor::CastOp>(def)) && !assign(source, *from, assigned))
+    if ((moves || !isa<kernel::ViewOp>(def)) && !assign(source, *from, assigned))
       return false;
   } else {
     return false;
@@ -63,8 +65,8 @@ bool Layouts::accepts(OpOperand &use) const {
     std::optional<Order> result = throughView(sizesOf(v), sizesOf(view.getResult()), of(v));
     return result && sameMemory(view.getResult().getType().getShape(), *result, of(view.getResult()));
   }
-  if (isa<tensor::CastOp>(user))
-    return isa<RankedTensorType>(user->getResult(0).getType()) ? of(v) == of(user->getResult(0)) : !has(v);
+  if (Value result = sameDimensions(user))
+    return of(v) == of(result);
   if (auto generic = dyn_cast<linalg::GenericOp>(user)) {
     if (!generic.isDpsInit(&use))
       return true;

@@ -184,6 +184,14 @@ std::optional<Order> layout::loopsOf(linalg::GenericOp op, Value tensor) {
   return loops;
 }
 
+Value layout::sameDimensions(Operation *op) {
+  if (!isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op))
+    return Value();
+  auto from = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  return from && to && from.getRank() == to.getRank() ? op->getResult(0) : Value();
+}
+
 bool layout::isTransposition(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 1 || op.getNumResults() != 1 || op.getNumReductionLoops() != 0)
     return false;

@@ -69,6 +69,10 @@ static Size sizeOf(Value tensor, int64_t dim) {
     return dynamicSize(type, dim, empty.getDynamicSizes());
   if (auto view = dyn_cast_or_null<kernel::ViewOp>(def))
     return dynamicSize(type, dim, view.getDims());
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(def))
+    return dynamicSize(type, dim, slice.getSizes());
+  if (auto concat = dyn_cast_or_null<tensor::ConcatOp>(def); concat && dim != static_cast<int64_t>(concat.getDim()))
+    return sizeOf(concat.getInputs()[0], dim);
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(def); cast && isa<RankedTensorType>(cast.getSource().getType()))
     return sizeOf(cast.getSource(), dim);
   if (auto structured = dyn_cast_or_null<linalg::LinalgOp>(def))

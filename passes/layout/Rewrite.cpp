@@ -92,8 +92,8 @@ Order Rewrite::wanted(OpOperand &use) {
   if (auto view = dyn_cast<kernel::ViewOp>(user); view && layouts.has(view.getResult()))
     if (auto order = throughView(sizesOf(view.getResult()), sizesOf(use.get()), layouts.of(view.getResult())))
       return *order;
-  if (isa<tensor::CastOp>(user) && isa<RankedTensorType>(user->getResult(0).getType()))
-    return layouts.of(user->getResult(0));
+  if (Value result = sameDimensions(user))
+    return layouts.of(result);
   if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && generic.isDpsInit(&use))
     return layouts.of(generic.getTiedOpResult(&use));
   return identityOrder(typeOf(use.get()).getRank());
@@ -281,6 +281,21 @@ void Rewrite::rewriteDispatch(kernel::DispatchOp op) {
   op.getResultDimsMutable().assign(sizes);
 }
 
+static void rewriteSlice(tensor::ExtractSliceOp slice, ArrayRef<int64_t> order) {
+  auto reorder = [&](const SmallVector<OpFoldResult> &mixed, MutableOperandRange dynamic, auto setStatic) {
+    SmallVector<Value> values;
+    SmallVector<int64_t> constants;
+    dispatchIndexOpFoldResults(inOrder(mixed, order), values, constants);
+    dynamic.assign(values);
+    setStatic(constants);
+  };
+  reorder(slice.getMixedOffsets(), slice.getOffsetsMutable(),
+          [&](ArrayRef<int64_t> all) { slice.setStaticOffsets(all); });
+  reorder(slice.getMixedSizes(), slice.getSizesMutable(), [&](ArrayRef<int64_t> all) { slice.setStaticSizes(all); });
+  reorder(slice.getMixedStrides(), slice.getStridesMutable(),
+          [&](ArrayRef<int64_t> all) { slice.setStaticStrides(all); });
+}
+
 void Rewrite::rewriteOps() {
   llvm::SetVector<Operation *> ops;
   for (auto &[v, order] : layouts.all()) {
@@ -296,6 +311,11 @@ void Rewrite::rewriteOps() {
       rewriteGeneric(generic);
     } else if (auto dispatch = dyn_cast<kernel::DispatchOp>(op)) {
       rewriteDispatch(dispatch);
+    } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+      Order order = layouts.of(concat.getResult());
+      concat.setDim(llvm::find(order, static_cast<int64_t>(concat.getDim())) - order.begin());
+    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      rewriteSlice(slice, layouts.of(slice.getResult()));
     } else if (auto view = dyn_cast<kernel::ViewOp>(op)) {
       RankedTensorType type = typeOf(view.getResult());
       view.getDimsMutable().assign(storedSizes(type, layouts.of(view.getResult()), view.getDims()));

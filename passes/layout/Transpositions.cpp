@@ -58,6 +58,11 @@ static bool isReadable(const Layouts &layouts, Value v, ArrayRef<int64_t> order)
         return false;
       continue;
     }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user); slice && sameDimensions(slice)) {
+      if (layouts.has(slice.getResult()) || !isReadable(layouts, slice.getResult(), order))
+        return false;
+      continue;
+    }
     auto view = dyn_cast<kernel::ViewOp>(user);
     if (!view || layouts.has(view.getResult()))
       return false;
@@ -75,6 +80,8 @@ static void store(Layouts &layouts, Value v, ArrayRef<int64_t> order) {
   for (Operation *user : v.getUsers())
     if (auto view = dyn_cast<kernel::ViewOp>(user))
       store(layouts, view.getResult(), *throughView(sizesOf(v), sizesOf(view.getResult()), order));
+    else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+      store(layouts, slice.getResult(), order);
 }
 
 /// Whether `v`, which has no other user, can be computed into memory in `order`.

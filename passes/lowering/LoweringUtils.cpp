@@ -178,18 +178,44 @@ Value optc::moveElements(Lowering &l, StringRef label, const Lowering::Input &so
   });
 }
 
+Value optc::sliceOf(Lowering &l, StringRef label, const Lowering::Input &source, ValueRange starts,
+                    ArrayRef<Dim> dims) {
+  IndexBuilder m{l.b, l.loc};
+  auto from = cast<RankedTensorType>(source.lowered.getType());
+  SmallVector<OpFoldResult> offsets, sizes, steps(dims.size(), l.b.getIndexAttr(1));
+  // What is empty, or fails at run time, may begin at the end, where no slice can.
+  bool fits = !isString(source.elem);
+  for (auto [axis, dim] : llvm::enumerate(dims)) {
+    Value start = starts[axis];
+    int64_t extent = from.getDimSize(axis);
+    std::optional<int64_t> size = knownSize(dim);
+    if (!ShapedType::isDynamic(extent)) {
+      std::optional<int64_t> known = getConstantIntValue(start);
+      fits &= extent > 0 && size != 0 && (!size || *size <= extent) && (!known || !size || *known + *size <= extent);
+      start = m.min(start, m.cst(extent - 1));
+    }
+    offsets.push_back(getAsOpFoldResult(start));
+    sizes.push_back(size ? OpFoldResult(l.b.getIndexAttr(*size)) : OpFoldResult(l.index(dim)));
+  }
+  if (fits)
+    return tensor::ExtractSliceOp::create(l.b, l.loc, l.tensorType(source.elem, dims), source.lowered, offsets, sizes,
+                                          steps);
+  return moveElements(l, label, source, dims, [&](OpBuilder &b, Location loc, ValueRange at) {
+    SmallVector<Value> position;
+    for (auto [start, i] : llvm::zip(starts, at))
+      position.push_back(IndexBuilder{b, loc}.add(start, i));
+    return position;
+  });
+}
+
 Value optc::insertRaw(OpBuilder &b, Location loc, Value stored, Value dest, ValueRange at) {
   return tensor::InsertOp::create(b, loc, stored, dest, at);
 }
 
-Value optc::copyInto(OpBuilder &b, Location loc, Value source, ValueRange sizes, Value dest, int64_t axis,
-                     Value offset) {
+Value optc::copyInto(OpBuilder &b, Location loc, Value source, ValueRange sizes, Value dest) {
   return Lowering::loopNest(b, loc, sizes, dest, [&](OpBuilder &b, Location loc, ValueRange ivs, ValueRange carried) {
     Value stored = tensor::ExtractOp::create(b, loc, source, ivs);
-    SmallVector<Value> to = llvm::to_vector(ivs);
-    if (axis >= 0)
-      to[axis] = arith::AddIOp::create(b, loc, to[axis], offset);
-    return SmallVector<Value>{insertRaw(b, loc, stored, carried[0], to)};
+    return SmallVector<Value>{insertRaw(b, loc, stored, carried[0], ivs)};
   })[0];
 }
 

@@ -91,13 +91,18 @@ mlir::Value moveElements(
     Lowering &l, llvm::StringRef label, const Lowering::Input &source, llvm::ArrayRef<Dim> dims,
     llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)> from);
 
+/// The block of `source` of sizes `dims` that begins at `starts`: a tensor.extract_slice, which need not be copied. For
+/// any element type.
+mlir::Value sliceOf(Lowering &l, llvm::StringRef label, const Lowering::Input &source, mlir::ValueRange starts,
+                    llvm::ArrayRef<Dim> dims);
+
 /// dest[at...] = stored, in the storage type.
 mlir::Value insertRaw(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored, mlir::Value dest,
                       mlir::ValueRange at);
 
-/// Copies `source` (a lowered tensor of sizes `sizes`) into `dest` at the offset `offset` on axis `axis`.
+/// Copies `source` (a lowered tensor of sizes `sizes`) into `dest`.
 mlir::Value copyInto(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, mlir::ValueRange sizes,
-                     mlir::Value dest, int64_t axis = -1, mlir::Value offset = nullptr);
+                     mlir::Value dest);
 
 /// Operands given by axis, such as the starts of Slice: value `j` of `list` belongs to axis `axes[j]`.
 struct PerAxis {

@@ -1,6 +1,8 @@
 //===- Movement.cpp - transpose, concat, split, slice, tile, expand, ... --===//
 //
-// Every operator here is a map from positions of the result to positions of the input.
+// Every operator here is a map from positions of the result to positions of the input. Blocks of a tensor and
+// concatenations stay what they are (tensor.extract_slice, tensor.concat): `dispatch` decides whether they move
+// anything.
 //===----------------------------------------------------------------------===//
 #include "optc/passes/lowering/Movement.h"
 #include "optc/passes/lowering/LoweringUtils.h"
@@ -73,12 +75,18 @@ static LogicalResult lowerConcat(Operation *o, Lowering &l) {
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), dims.size());
   if (failed(axis))
     return failure();
-  if (op.getInputs().size() == 1) {
-    l.set(result, l.get(op.getInputs()[0]));
+  SmallVector<Value> used; // what is empty adds nothing
+  for (Value v : op.getInputs())
+    if (knownSize(l.dims(v)[*axis]) != 0 || isString(l.elem(v)))
+      used.push_back(v);
+  if (used.empty())
+    used.push_back(op.getInputs()[0]);
+  if (used.size() == 1) {
+    l.set(result, l.get(used[0]));
     return success();
   }
   SmallVector<Lowering::Input> inputs;
-  for (Value v : op.getInputs()) {
+  for (Value v : used) {
     inputs.push_back(rawInput(l, v));
     for (auto [i, d] : llvm::enumerate(inputs.back().dims))
       if (static_cast<int64_t>(i) != *axis)
@@ -90,18 +98,17 @@ static LogicalResult lowerConcat(Operation *o, Lowering &l) {
     l.set(result, l.library(kernel::LibraryFn::list_concat, operands, {*axis, 0}, {result})[0]);
     return success();
   }
-  SmallVector<SmallVector<Value>> sizes;
-  for (const Lowering::Input &in : inputs)
-    sizes.push_back(l.indices(in.dims));
-  l.set(result, l.loops("concat", {{elem, dims}}, [&](OpBuilder &b, Location loc, ValueRange dest) {
-    IndexBuilder m{b, loc};
-    Value offset = m.cst(0), filled = dest[0];
-    for (auto [in, size] : llvm::zip(inputs, sizes)) {
-      filled = copyInto(b, loc, in.lowered, size, filled, *axis, offset);
-      offset = m.add(offset, size[*axis]);
-    }
-    return SmallVector<Value>{filled};
-  })[0]);
+  RankedTensorType type = l.tensorType(elem, dims);
+  SmallVector<Value> operands;
+  for (auto [i, in] : llvm::enumerate(inputs)) {
+    auto from = cast<RankedTensorType>(in.lowered.getType());
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (d != *axis && !from.isDynamicDim(d) && !type.isDynamicDim(d) && from.getDimSize(d) != type.getDimSize(d))
+        return unsupported(op, "input " + Twine(i) + " of size " + Twine(from.getDimSize(d)) + " on axis " + Twine(d) +
+                                   " where others have " + Twine(type.getDimSize(d)));
+    operands.push_back(in.lowered);
+  }
+  l.set(result, tensor::ConcatOp::create(l.b, l.loc, type, *axis, operands));
   return success();
 }
 
@@ -134,12 +141,9 @@ static LogicalResult lowerSplit(Operation *o, Lowering &l) {
   for (auto [result, start] : llvm::zip(op.getResults(), offsets)) {
     if (result.use_empty())
       continue;
-    l.set(result,
-          moveElements(l, "split", in, l.dims(result), [&, start = start](OpBuilder &b, Location loc, ValueRange at) {
-            Positions from = llvm::to_vector(at);
-            from[*axis] = IndexBuilder{b, loc}.add(from[*axis], start);
-            return from;
-          }));
+    SmallVector<Value> starts(in.dims.size(), m.cst(0));
+    starts[*axis] = start;
+    l.set(result, sliceOf(l, "split", in, starts, l.dims(result)));
   }
   return success();
 }
@@ -193,6 +197,10 @@ static LogicalResult lowerSlice(Operation *o, Lowering &l) {
   }
   if (whole) { // Every axis is kept from its start to its end.
     l.set(result, in.lowered);
+    return success();
+  }
+  if (llvm::all_of(steps, [](Value step) { return matchPattern(step, m_One()); })) {
+    l.set(result, sliceOf(l, "slice", in, starts, l.dims(result)));
     return success();
   }
   l.set(result, moveElements(l, "slice", in, l.dims(result), [&](OpBuilder &b, Location loc, ValueRange at) {

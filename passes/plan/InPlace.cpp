@@ -31,12 +31,12 @@ Value Planner::findInPlace(const PendingLaunch &pending) {
     return Value();
   const Buffer &result = buffers.at(dispatch.getResult(0));
   auto type = cast<RankedTensorType>(dispatch.getResultTypes()[0]);
-  if (result.roots.size() != 1) // computed straight into an output
+  if (result.roots.size() != 1 || result.isPart) // computed straight into an output, or into a part of a buffer
     return Value();
   for (Value input : pending.captures.inputs) {
     // A buffer of the plan, whole, and nothing else: not an input, a constant, what a loop carries or an If chose.
     const Buffer &operand = buffers.at(input);
-    if (operand.roots.size() != 1 || !arena.isAt(operand.roots[0], operand.ptr))
+    if (operand.roots.size() != 1 || operand.isPart || !arena.isAt(operand.roots[0], operand.ptr))
       continue;
     int root = operand.roots[0];
     auto isRead = [&](Value other) {

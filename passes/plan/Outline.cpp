@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc;
@@ -65,6 +66,18 @@ bool optc::canComputeInPlace(kernel::DispatchOp dispatch, Value input) {
          });
 }
 
+/// The buffer of a tensor as a memref, with the strides of the memory that the tensor is a part of.
+static kernel::BindOp bind(OpBuilder &b, Location loc, Value tensor, Value ptr, ValueRange dims) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> stored = kernel::storedShape(tensor);
+  if (kernel::isContiguous(type.getShape(), stored))
+    return kernel::BindOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), ptr, dims,
+                                  /*stored=*/nullptr);
+  auto layout = StridedLayoutAttr::get(b.getContext(), /*offset=*/0, kernel::stridesOf(stored));
+  return kernel::BindOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType(), layout), ptr, dims,
+                                b.getDenseI64ArrayAttr(stored));
+}
+
 FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Captures &captures, Value inPlace) {
   MLIRContext *context = dispatch.getContext();
   OpBuilder b(context);
@@ -103,8 +116,7 @@ FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Cap
     SmallVector<Value> dims;
     for (int64_t d = 0; d < type.getNumDynamicDims(); ++d)
       dims.push_back(entry->getArgument(nextDim++));
-    auto memref = kernel::BindOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()),
-                                         entry->getArgument(i), dims);
+    kernel::BindOp memref = bind(b, loc, tensor, entry->getArgument(i), dims);
     bool isResult = i >= numInputs;
     auto bound = bufferization::ToTensorOp::create(b, loc, type, memref, /*restrict=*/true, /*writable=*/isResult);
     if (isResult) {

@@ -4,6 +4,8 @@
 //   kernel.dispatch        -> buffers for the results, kernel.launch
 //   tensor.dim, .extract   -> the size at hand, kernel.load
 //   kernel.view, .cast     -> nothing: the same address, other sizes
+//   tensor.extract_slice   -> an address in its source (Parts.cpp)
+//   tensor.concat          -> nothing: its parts were computed in their places
 //   scf.if/for/while       -> the same op carrying addresses and run-time sizes (Control.cpp)
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -108,6 +110,17 @@ Buffer Planner::allocate(Location loc, RankedTensorType type, SmallVector<Value>
   return result;
 }
 
+Buffer Planner::allocateResult(Location loc, Value value, SmallVector<Value> dims) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto it = directOutputs.find(value);
+  if (it == directOutputs.end())
+    return allocate(loc, type, std::move(dims));
+  auto outType = cast<RankedTensorType>(main.getFunctionType().getResult(it->second));
+  SmallVector<Value> outDims = outType == type ? dims : allDims(outType, {});
+  Value ptr = kernel::OutputOp::create(b, loc, ptrType, it->second, outDims);
+  return Buffer{ptr, std::move(dims), {}};
+}
+
 Value Planner::emptyDescriptor(Location loc) {
   Value null = LLVM::ZeroOp::create(b, loc, ptrType);
   return kernel::DescribeOp::create(b, loc, ptrType, null, 0, ValueRange());
@@ -194,6 +207,9 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   Location loc = op.getLoc();
   Captures kernel(op);
   bool onCopies = runsOnCopies(op);
+  auto isPart = [](Value tensor) { return !kernel::isContiguous(tensor); };
+  if (onCopies && (llvm::any_of(kernel.inputs, isPart) || llvm::any_of(op.getResults(), isPart)))
+    return op.emitOpError("works on copies of its tensors, one of which is a part of another one");
   SmallVector<Value> ptrs, sizes, bytes;
   for (Value input : kernel.inputs) {
     Buffer &source = buffer(input);
@@ -208,27 +224,21 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
     resultDims.push_back(scalars.lookupOrDefault(dim));
   ValueRange rest = resultDims;
   Value tiles;
-  for (Value result : op.getResults()) {
+  for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     ValueRange own = rest.take_front(type.getNumDynamicDims());
     rest = rest.drop_front(own.size());
     SmallVector<Value> dims = allDims(type, own);
-    Buffer made;
-    if (auto it = directOutputs.find(result); it != directOutputs.end()) {
-      auto outType = cast<RankedTensorType>(main.getFunctionType().getResult(it->second));
-      SmallVector<Value> outDims = outType == type ? dims : allDims(outType, {});
-      made.ptr = kernel::OutputOp::create(b, loc, ptrType, it->second, outDims);
-      made.dims = dims;
-    } else {
-      made = allocate(loc, type, dims);
-    }
-    ptrs.push_back(made.ptr);
+    FailureOr<Buffer> made = placeResult(op, result.getResultNumber(), dims);
+    if (failed(made))
+      return failure();
+    ptrs.push_back(made->ptr);
     llvm::append_range(sizes, own);
     if (onCopies)
       bytes.push_back(numBytes(loc, type, dims));
     if (!tiles)
       tiles = numTiles(loc, dims, kernel.groups);
-    buffers[result] = std::move(made);
+    buffers[result] = std::move(*made);
   }
   for (Value scalar : kernel.scalars)
     sizes.push_back(scalars.lookupOrDefault(scalar));
@@ -335,8 +345,9 @@ void Planner::findDirectOutputs(func::ReturnOp op) {
         break;
       source = view.getSource();
     }
-    auto dispatch = source.getDefiningOp<kernel::DispatchOp>();
-    if (dispatch && dispatch->getBlock() == &main.getBody().front() && !directOutputs.count(source))
+    Operation *def = source.getDefiningOp();
+    if (isa_and_nonnull<kernel::DispatchOp, tensor::ConcatOp>(def) && def->getBlock() == &main.getBody().front() &&
+        !directOutputs.count(source))
       directOutputs[source] = i;
   }
 }
@@ -365,9 +376,16 @@ LogicalResult Planner::convertReturn(func::ReturnOp op) {
 
 LogicalResult Planner::convert(Operation &op) {
   Location loc = op.getLoc();
+  // Kernels know strides. Below, only what passes a tensor on does not care.
+  if (!isa<kernel::DispatchOp, tensor::ExtractSliceOp, tensor::ConcatOp, tensor::CastOp, tensor::DimOp>(op))
+    for (Value operand : op.getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !kernel::isContiguous(operand))
+        return op.emitOpError("reads a part of a tensor as if it were contiguous");
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](kernel::DispatchOp o) { return convertDispatch(o); })
       .Case([&](kernel::LibraryOp o) { return convertLibrary(o); })
+      .Case([&](tensor::ExtractSliceOp o) { return convertSlice(o); })
+      .Case([&](tensor::ConcatOp o) { return convertConcat(o); })
       .Case([&](arith::ConstantOp o) { return convertConstant(o); })
       .Case([&](scf::IfOp o) { return convertIf(o); })
       .Case([&](scf::ForOp o) { return convertFor(o); })

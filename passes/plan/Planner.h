@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/Storage.h"
 #include "optc/passes/plan/Memory.h"
 #include "optc/passes/plan/Outline.h"
 #include "llvm/ADT/MapVector.h"
@@ -17,6 +18,7 @@ struct Buffer {
   mlir::Value ptr;
   llvm::SmallVector<mlir::Value> dims;
   llvm::SmallVector<int> roots;
+  bool isPart = false; ///< of what is allocated there
 };
 
 /// What a loop of the host program carries, in the order of its operands.
@@ -76,6 +78,13 @@ private:
   void use(mlir::Value value);
   Buffer &buffer(mlir::Value tensor);
   Buffer allocate(mlir::Location loc, mlir::RankedTensorType type, llvm::SmallVector<mlir::Value> dims);
+  /// Memory for a value: the caller's, where it is an output, else new.
+  Buffer allocateResult(mlir::Location loc, mlir::Value value, llvm::SmallVector<mlir::Value> dims);
+  /// The block of `whole` that begins at these positions.
+  Buffer partOf(mlir::Location loc, const Buffer &whole, mlir::Value tensor, llvm::ArrayRef<mlir::Value> starts,
+                llvm::SmallVector<mlir::Value> dims);
+  /// Where a dispatch computes a result.
+  mlir::FailureOr<Buffer> placeResult(kernel::DispatchOp op, unsigned number, llvm::SmallVector<mlir::Value> dims);
   mlir::Value emptyDescriptor(mlir::Location loc);
   mlir::Value descriptor(mlir::Location loc, mlir::Value value, int32_t dtype);
   /// The host form of a value: itself for scalars; address and run-time sizes for tensors; the descriptor for others.
@@ -95,6 +104,8 @@ private:
   /// Makes the kernels of all launches; a result takes the memory of an operand that is not needed any more where that
   /// is the same to the kernel.
   void makeKernels();
+  mlir::LogicalResult convertSlice(mlir::tensor::ExtractSliceOp op);
+  mlir::LogicalResult convertConcat(mlir::tensor::ConcatOp op);
   mlir::LogicalResult convertLibrary(kernel::LibraryOp op);
   mlir::LogicalResult convertConstant(mlir::arith::ConstantOp op);
   /// Places a constant, in panels when `packing` is given.

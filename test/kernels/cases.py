@@ -207,3 +207,126 @@ def unknown_windows(f, c, k):
     g.output(g.node("MaxPool", x, kernel_shape=[2, 2]))
     g.output(g.node("AveragePool", x, kernel_shape=[3, 2], strides=[2, 1]))
     yield g.finish()
+
+
+# ---- parts of tensors ----
+
+
+def indices(g, *values):
+    """A constant of int64, such as the starts of Slice."""
+    name = f"w{len(g.initializers)}"
+    g.initializers.append(numpy_helper.from_array(np.array(values, np.int64), name))
+    return name
+
+
+def users(g, x, rows, columns):
+    """Readers of every family for a matrix."""
+    g.output(g.node("Tanh", x))
+    g.output(g.node("MatMul", x, g.constant(columns, 19)))
+    g.output(g.node("MatMul", g.constant(7, rows), x))
+    g.output(g.node("Softmax", x, axis=-1))
+    g.output(g.node("ReduceSum", x, indices(g, 0)))
+    g.output(g.node("Transpose", x, perm=[1, 0]))
+    g.output(x)
+
+
+@case((20, 40, 3, 9, 0, 40), (20, 40, 0, 20, 5, 33), (23, 37, 5, 6, 7, 37), (9, 64, 0, 9, 16, 48), ("m", 40, 1, 9, 3, 35))
+def slices(m, n, top, bottom, left, right):
+    """Blocks of a matrix at any offset: of an input, of a constant, of what was computed, at offsets of the run."""
+    for run in ([dict(m=9), dict(m=30)] if m == "m" else [{}]):
+        g = Graph(**run)
+        starts, ends = indices(g, top, left), indices(g, bottom, right)
+        x = g.input(m, n)
+        users(g, g.node("Slice", x, starts, ends), bottom - top, right - left)
+        y = g.node("MatMul", x, g.constant(n, n))
+        users(g, g.node("Slice", y, starts, ends), bottom - top, right - left)
+        g.output(g.node("Add", g.node("Slice", x, starts, ends), g.node("Slice", g.constant(40, 64), starts, ends)))
+        # The row of the largest element of each column of a product, and the columns from there on.
+        at = g.node("Reshape", g.node("ArgMax", g.node("Slice", y, indices(g, 0), indices(g, 1), indices(g, 1)), axis=0), indices(g, 1))
+        row = g.node("Slice", y, at, g.node("Add", at, indices(g, 1)))
+        users(g, g.node("Slice", row, indices(g, left), indices(g, right), indices(g, 1)), 1, right - left)
+        g.output(g.node("Relu", g.node("Slice", x, at, indices(g, 1000), indices(g, 1))))
+        yield g.finish()
+
+
+@case((2, 24, 9, 10, 1), (1, 17, 8, 7, 1), (3, 8, 6, 5, 2), (2, 12, 7, 7, 3), (2, 9, 6, 6, 0), ("n", 16, 9, 10, 1))
+def image_slices(n, c, h, w, axis):
+    """Blocks of an image along each axis, read by convolutions and windows."""
+    for run in ([dict(n=2), dict(n=3)] if n == "n" else [{}]):
+        g = Graph(**run)
+        x = g.node("Conv", g.input(n, 8, h, w), g.constant(c, 8, 3, 3), pads=[1] * 4)
+        size = [3 if n == "n" else n, c, h, w][axis]
+        a = g.node("Slice", x, indices(g, size // 3), indices(g, size), indices(g, axis))
+        b = g.node("Slice", x, indices(g, 0), indices(g, size // 2), indices(g, axis))
+        for part, channels in ((a, c - c // 3 if axis == 1 else c), (b, c // 2 if axis == 1 else c)):
+            g.output(g.node("Conv", part, g.constant(11, channels, 1, 1)))
+            g.output(g.node("Conv", part, g.constant(channels, 1, 3, 3), group=channels, pads=[1] * 4))
+            g.output(g.node("MaxPool", part, kernel_shape=[2, 2]))
+            g.output(g.node("GlobalAveragePool", part))
+        yield g.finish()
+
+
+@case((16, 32, 0), (16, 32, 1), (7, 19, 0), (7, 19, 1), (1, 33, 1), (12, 5, 1), ("m", 24, 1), ("m", 24, 0))
+def concats(m, n, axis):
+    """Parts of every family along both axes: computed in place, copied, read elsewhere, there twice, in two wholes."""
+    for run in ([dict(m=1), dict(m=13)] if m == "m" else [{}]):
+        g = Graph(**run)
+        x, z = g.input(m, n), g.input(m, n)
+        product = g.node("Relu", g.node("MatMul", x, g.constant(n, n)))
+        again = g.node("MatMul", product, g.constant(n, n))
+        rows = g.node("Softmax", again, axis=-1)
+        simple = g.node("Mul", rows, z)
+        twice = g.node("Concat", simple, simple, axis=axis)
+        whole = g.node("Concat", product, again, x, rows, simple, g.node("Neg", z), axis=axis)
+        g.output(whole)
+        g.output(g.node("Softmax", whole, axis=-1))
+        g.output(g.node("Add", g.node("Concat", whole, twice, axis=axis), g.constant(1)))
+        if m != "m":
+            g.output(g.node("Concat", g.node("Exp", x), g.constant(m, n), x, axis=axis))
+        g.output(g.node("Concat", g.node("Sin", x), g.node("Cos", g.node("MatMul", z, g.constant(n, n))), axis=axis))
+        yield g.finish()
+
+
+@case((1, 8, 9, 10, 1), (2, 17, 8, 7, 1), (1, 16, 6, 5, 2), (2, 12, 7, 7, 3), (1, 9, 6, 6, 0), ("n", 16, 7, 9, 1), ("n", 16, "h", "w", 1))
+def image_concats(n, c, h, w, axis):
+    """A dense block: convolutions, windows and pooling read the parts before theirs, and all of it in the end."""
+    for run in ([dict(n=1, h=6, w=9), dict(n=3, h=7, w=5)] if n == "n" else [{}]):
+        g = Graph(**run)
+        x = g.node("Conv", g.input(n, 8, h, w), g.constant(c, 8, 1, 1))
+        parts = [x]
+        for kind in ("Conv", "MaxPool", "Depthwise", "Sigmoid"):
+            last = parts[-1]
+            if kind == "Conv":
+                last = g.node("HardSwish", g.node("Conv", last, g.constant(c, c, 3, 3), pads=[1] * 4))
+            elif kind == "MaxPool":
+                last = g.node("MaxPool", last, kernel_shape=[3, 3], pads=[1] * 4)
+            elif kind == "Depthwise":
+                last = g.node("Conv", last, g.constant(c, 1, 3, 3), g.constant(c), group=c, pads=[1] * 4)
+            else:
+                last = g.node("Sigmoid", last)
+            parts.append(last)
+        whole = g.node("Concat", *parts, axis=axis)
+        channels = 5 * c if axis == 1 else c
+        g.output(g.node("Conv", whole, g.constant(13, channels, 1, 1)))
+        g.output(whole)
+        half = g.node("Slice", whole, indices(g, channels // 2), indices(g, channels), indices(g, 1))
+        g.output(g.node("Conv", half, g.constant(5, channels - channels // 2, 3, 3)))
+        yield g.finish()
+
+
+@case((1, 6, 12, 1), (2, 9, 8, 3), (1, "t", 16, 1), ("b", "t", 16, 2))
+def cache(b, t, d, s):
+    """Keys and values of earlier steps with those of this one behind them, which are results, too."""
+    for run in ([dict(b=2, t=5), dict(b=1, t=1)] if t == "t" else [{}]):
+        g = Graph(**run)
+        x, past = g.input(b, s, 3 * 4 * d), g.input(b, 4, t, d)
+        q, k, v = (f"part{i}" for i in range(3))
+        g.nodes.append(helper.make_node("Split", [x], [q, k, v], axis=-1, num_outputs=3))
+        heads = [g.node("Transpose", g.node("Reshape", y, indices(g, 0, s, 4, d)), perm=[0, 2, 1, 3]) for y in (q, k, v)]
+        keys = g.node("Concat", past, heads[1], axis=2)
+        values = g.node("Concat", past, heads[2], axis=2)
+        scores = g.node("Softmax", g.node("MatMul", heads[0], g.node("Transpose", keys, perm=[0, 1, 3, 2])), axis=-1)
+        g.output(g.node("MatMul", scores, values))
+        g.output(keys)
+        g.output(values)
+        yield g.finish()

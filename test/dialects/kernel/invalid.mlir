@@ -51,6 +51,44 @@ func.func @strategy(%x: tensor<2x3xf32>) {
 
 // -----
 
+func.func @stored_count(%x: tensor<2x3xf32>) {
+  // expected-error @below {{says where 2 of 1 results are stored}}
+  %0 = kernel.dispatch "x" [] {stored_in = [tensor<2x6xf32>, tensor<2x6xf32>]} -> tensor<2x3xf32> {
+  ^bb0(%d: tensor<2x3xf32>):
+    kernel.yield %d : tensor<2x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @stored_small(%x: tensor<2x3xf32>) {
+  // expected-error @below {{cannot store a result of type 'tensor<2x3xf32>' in a part of 'tensor<2x2xf32>'}}
+  %0 = kernel.dispatch "x" [] {stored_in = [tensor<2x2xf32>]} -> tensor<2x3xf32> {
+  ^bb0(%d: tensor<2x3xf32>):
+    kernel.yield %d : tensor<2x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @bind_layout(%p: !llvm.ptr) {
+  // expected-error @below {{has a layout that its stored shape does not tell}}
+  %0 = kernel.bind %p[] stored [2, 6] : memref<2x3xf32, strided<[5, 1]>>
+  return
+}
+
+// -----
+
+func.func @bind_dims(%p: !llvm.ptr) {
+  // expected-error @below {{has 0 dims for 1 dynamic dimensions}}
+  %0 = kernel.bind %p[] : memref<?x3xf32>
+  return
+}
+
+// -----
+
 func.func @yield(%x: tensor<2x3xf32>) {
   // expected-error @below {{must yield one value per result}}
   %0 = kernel.dispatch "x" [] -> tensor<2x3xf32> {

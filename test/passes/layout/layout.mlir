@@ -69,18 +69,12 @@ func.func @groups(%x: tensor<1x8x8x8xf32>, %w: tensor<8x4x3x3xf32>, %d: tensor<8
 
 // -----
 
-// Pooling, resizing, concatenation over channels and a squeeze-and-excite stay channels last. The loops of the
-// concatenation walk memory in order.
+// Pooling, resizing, concatenation over channels and a squeeze-and-excite stay channels last.
 // CHECK-LABEL: func.func @network(
 // CHECK-NOT: channels_last
 // CHECK: outs(%{{.*}} : tensor<2x4x4x8xf32>) attrs = {optc.label = "maxpool"}
 // CHECK: outs(%{{.*}} : tensor<2x8x8x8xf32>) attrs = {optc.label = "resize_nearest"}
-// CHECK: kernel.dispatch "concat"[] -> tensor<2x8x8x16xf32>
-// CHECK: scf.for %[[N:.*]] = %c0 to %c2
-// CHECK: scf.for %[[H:.*]] = %c0 to %c8
-// CHECK: scf.for %[[X:.*]] = %c0 to %c8
-// CHECK: scf.for %[[C:.*]] = %c0 to %c8
-// CHECK: tensor.insert %{{.*}} into %{{.*}}[%[[N]], %[[H]], %[[X]], %[[C]]] : tensor<2x8x8x16xf32>
+// CHECK: tensor.concat dim(3) %{{.*}} : (tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32>) -> tensor<2x8x8x16xf32>
 // CHECK: outs(%{{.*}} : tensor<2x16xf32>) attrs = {optc.label = "globalpool"}
 // CHECK: kernel.view %{{.*}} : tensor<2x16xf32> to tensor<2x1x1x16xf32>
 // CHECK: ins(%{{.*}}, %{{.*}} : tensor<2x8x8x16xf32>, tensor<2x1x1x16xf32>)
@@ -97,6 +91,42 @@ func.func @network(%x: tensor<2x8x8x8xf32>, %w: tensor<8x8x3x3xf32>, %v: tensor<
   %6 = "onnx.Sigmoid"(%5) : (tensor<2x16x1x1xf32>) -> tensor<2x16x1x1xf32>
   %7 = "onnx.Mul"(%3, %6) : (tensor<2x16x8x8xf32>, tensor<2x16x1x1xf32>) -> tensor<2x16x8x8xf32>
   return %7 : tensor<2x16x8x8xf32>
+}
+
+// -----
+
+// A slice of channels, between two convolutions.
+// CHECK-LABEL: func.func @slices(
+// CHECK-NOT: to_channels_last
+// CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[0, 0, 1, 4] [2, 8, 7, 4] [1, 1, 1, 1] : tensor<2x8x8x8xf32> to tensor<2x8x7x4xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[S]], %{{.*}} : tensor<2x8x7x4xf32>
+// CHECK: attrs = {optc.label = "from_channels_last"}
+// CHECK-NOT: channels_last
+func.func @slices(%x: tensor<2x8x8x8xf32>, %w: tensor<8x8x3x3xf32>, %v: tensor<16x4x1x1xf32>) -> tensor<2x16x8x7xf32> {
+  %s = onnx.Constant dense<[4, 1]> : tensor<2xi64>
+  %e = onnx.Constant dense<8> : tensor<2xi64>
+  %a = onnx.Constant dense<[1, 3]> : tensor<2xi64>
+  %0 = "onnx.Conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>, tensor<8x8x3x3xf32>) -> tensor<2x8x8x8xf32>
+  %1 = "onnx.Slice"(%0, %s, %e, %a) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<2x8x8x8xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x4x8x7xf32>
+  %2 = "onnx.Conv"(%1, %v) : (tensor<2x4x8x7xf32>, tensor<16x4x1x1xf32>) -> tensor<2x16x8x7xf32>
+  return %2 : tensor<2x16x8x7xf32>
+}
+
+// -----
+
+// Loops that write by index walk memory in order.
+// CHECK-LABEL: func.func @loops(
+// CHECK: kernel.dispatch "scatter_elements"[] -> tensor<2x8x8x16xf32>
+// CHECK: scf.for %[[N:.*]] = %c0 to %c2
+// CHECK: scf.for %[[H:.*]] = %c0 to %c8
+// CHECK: scf.for %[[X:.*]] = %c0 to %c8
+// CHECK: scf.for %[[C:.*]] = %c0 to %c16
+// CHECK: tensor.insert %{{.*}} into %{{.*}}[%[[N]], %[[H]], %[[X]], %[[C]]] : tensor<2x8x8x16xf32>
+func.func @loops(%x: tensor<2x8x8x8xf32>, %w: tensor<16x8x3x3xf32>, %v: tensor<16x16x1x1xf32>, %i: tensor<1x1x1x1xi64>, %u: tensor<1x1x1x1xf32>) -> tensor<2x16x8x8xf32> {
+  %0 = "onnx.Conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>, tensor<16x8x3x3xf32>) -> tensor<2x16x8x8xf32>
+  %1 = "onnx.ScatterElements"(%0, %i, %u) {axis = 1 : i64} : (tensor<2x16x8x8xf32>, tensor<1x1x1x1xi64>, tensor<1x1x1x1xf32>) -> tensor<2x16x8x8xf32>
+  %2 = "onnx.Conv"(%1, %v) : (tensor<2x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<2x16x8x8xf32>
+  return %2 : tensor<2x16x8x8xf32>
 }
 
 // -----

@@ -39,13 +39,31 @@ func.func @slice_backwards(%x: tensor<10xf32>) -> tensor<5xf32> {
 
 // -----
 
-// The inputs are copied one after the other into the result.
+// What moves is decided later; an empty input is not there.
 // CHECK-LABEL: func.func @concat
-// CHECK: kernel.dispatch "concat"
-// CHECK-COUNT-4: scf.for
-func.func @concat(%x: tensor<2x3xf32>, %y: tensor<2x5xf32>) -> tensor<2x8xf32> {
-  %0 = "onnx.Concat"(%x, %y) {axis = -1 : i64} : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+// CHECK: tensor.concat dim(1) %arg0, %arg1 : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
+func.func @concat(%x: tensor<2x3xf32>, %y: tensor<2x5xf32>, %z: tensor<2x0xf32>) -> tensor<2x8xf32> {
+  %0 = "onnx.Concat"(%x, %z, %y) {axis = -1 : i64} : (tensor<2x3xf32>, tensor<2x0xf32>, tensor<2x5xf32>) -> tensor<2x8xf32>
   return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+// A block with steps of 1 is a slice, at run-time offsets, too, which end in front of its source's end.
+// CHECK-LABEL: func.func @slice_block
+// CHECK: %[[LOW:.*]] = arith.maxsi
+// CHECK: %[[START:.*]] = arith.minsi %[[LOW]], %c9
+// CHECK: %[[ROWS:.*]] = tensor.extract_slice %arg0[%[[START]], 0] [%{{.*}}, 8] [1, 1] : tensor<10x8xf32> to tensor<?x8xf32>
+// CHECK: tensor.extract_slice %[[ROWS]][0, 2] [%{{.*}}, 4] [1, 1] : tensor<?x8xf32> to tensor<?x4xf32>
+func.func @slice_block(%x: tensor<10x8xf32>, %start: tensor<1xi64>) -> tensor<?x4xf32> {
+  %t = onnx.Constant dense<2> : tensor<1xi64>
+  %u = onnx.Constant dense<6> : tensor<1xi64>
+  %a = onnx.Constant dense<1> : tensor<1xi64>
+  %e = onnx.Constant dense<9> : tensor<1xi64>
+  %z = onnx.Constant dense<0> : tensor<1xi64>
+  %1 = "onnx.Slice"(%x, %start, %e, %z) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<10x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x8xf32>
+  %2 = "onnx.Slice"(%1, %t, %u, %a) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>} : (tensor<?x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x4xf32>
+  return %2 : tensor<?x4xf32>
 }
 
 // -----
