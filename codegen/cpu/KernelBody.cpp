@@ -175,7 +175,7 @@ void KernelBody::finish() {
     op->erase();
   dead.clear();
   func.walk([&](Operation *op) {
-    if (isa<linalg::LinalgOp, kernel::ViewOp>(op))
+    if (isa<linalg::LinalgOp, kernel::ViewOp, tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::CastOp>(op))
       dead.push_back(op);
   });
   for (Operation *op : llvm::reverse(dead))

@@ -38,7 +38,7 @@ private:
   bool isIndependent(scf::ForOp nest, Value iv) const;
   Nest nestOf(scf::ForOp loop) const;
   bool waitsForNothing(Block &block, Block::iterator from) const;
-  void distribute(const Nest &nest, Value first, Value step);
+  void distribute(Nest nest, Value first, Value step);
   void inOrder(Block &block, Block::iterator from);
   void barrierBefore(Operation *op) {
     b.setInsertionPoint(op);
@@ -212,7 +212,7 @@ bool Distributor::waitsForNothing(Block &block, Block::iterator from) const {
 }
 
 /// One loop over all iterations of a nest, `step` apart from `first` on.
-void Distributor::distribute(const Nest &nest, Value first, Value step) {
+void Distributor::distribute(Nest nest, Value first, Value step) {
   scf::ForOp outer = nest.loops.front(), inner = nest.loops.back();
   b.setInsertionPoint(outer);
   SmallVector<Value> counts;
@@ -307,7 +307,7 @@ static LogicalResult placeTemporaries(cuda::DeviceBody &body) {
 }
 
 LogicalResult cuda::emitSequence(DeviceBody &body, const EmitOptions &options) {
-  if (failed(cpu::lowerToLoops(body.func, {options.optLevel, options.contract}, /*tile=*/0)))
+  if (failed(cpu::lowerToLoops(body.func, {options.optLevel, options.contract}, kernel::TileGroup{})))
     return failure();
   // Loops that carry a buffer carry nothing.
   MLIRContext *context = body.func.getContext();

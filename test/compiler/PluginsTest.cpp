@@ -134,7 +134,8 @@ TEST(Plugins, Refusals) {
     name = phase;
     EXPECT_HAS(refuse([](void *r) { registrarOf(r).insertPass(PluginPosition::After, name, makes("never")); }),
                "after the phase '" + std::string(phase) +
-                   "', where none can be; the phases with passes are graph, tensor, layout, dispatch, configure, plan, "
+                   "', where none can be; the phases with passes are graph, compress, tensor, layout, dispatch, "
+                   "configure, plan, "
                    "kernel, "
                    "llvm");
   }

@@ -3,6 +3,7 @@
 #include "optc/codegen/cuda/DeviceFunctions.h"
 #include "optc/codegen/cuda/emulate/Rewriter.h"
 #include "optc/runtime/emulator/Abi.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -159,8 +160,17 @@ Error Rewriter::replaceDeviceFunction(CallInst &old, StringRef name) {
 }
 
 Error Rewriter::replaceCall(CallInst &old) {
-  if (old.isInlineAsm())
-    return internalError("the emulator does not know inline assembly; device code calls device functions instead");
+  if (old.isInlineAsm()) {
+    IRBuilder<> b(&old);
+    Value *value = emulateAssembly(*this, b, old);
+    if (!value)
+      return internalError("the emulator does not know inline assembly '" +
+                           cast<InlineAsm>(old.getCalledOperand())->getAsmString() +
+                           "'; device code calls device functions instead");
+    old.replaceAllUsesWith(value);
+    old.eraseFromParent();
+    return Error::success();
+  }
   Function *callee = old.getCalledFunction();
   if (!callee)
     return internalError("device code calls a function through a pointer, which the emulator cannot follow");

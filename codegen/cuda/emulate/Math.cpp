@@ -137,6 +137,7 @@ Value *optc::cuda::emulateMath(Rewriter &rewriter, IRBuilder<> &b, CallInst &cal
     return b.CreateFDiv(one, b.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
   char operation = StringSwitch<char>(name.operation)
                        .Case("add", 'a')
+                       .Case("sub", '-')
                        .Case("mul", 'm')
                        .Case("div", 'd')
                        .Case("rcp", 'r')
@@ -145,6 +146,8 @@ Value *optc::cuda::emulateMath(Rewriter &rewriter, IRBuilder<> &b, CallInst &cal
                        .Default(0);
   if (!operation)
     return nullptr;
+  if (operation == '-')
+    return name.rounding == "rn" ? b.CreateFSub(x, y) : nullptr;
   if (name.rounding == "rm" || name.rounding == "rp" || name.rounding == "rz") {
     char mode = name.rounding.back();
     if (operation != 'r')

@@ -67,5 +67,8 @@ private:
 /// the name is none of these.
 llvm::Value *emulateMath(Rewriter &rewriter, llvm::IRBuilder<> &b, llvm::CallInst &call, llvm::StringRef name);
 
+/// The value of a call of inline assembly; null when its text is not one of libdevice's.
+llvm::Value *emulateAssembly(Rewriter &rewriter, llvm::IRBuilder<> &b, llvm::CallInst &call);
+
 } // namespace optc::cuda
 #endif

@@ -1,8 +1,10 @@
 //===- DeviceTest.cpp - models of a device, on the stand-in ---------------===//
 #include "../emulator/Stand.h"
+#include <atomic>
 #include <climits>
 #include <functional>
 #include <gtest/gtest.h>
+#include <thread>
 #include <vector>
 
 using namespace optc::cuda;
@@ -124,6 +126,65 @@ TEST_F(Device, RepeatsBecomeGraphs) {
   EXPECT_EQ(state->numGraphs, 2);
   EXPECT_EQ(run({1, 2, 3}), (std::vector<float>{14, 8, 12}));
   EXPECT_EQ(state->numGraphs, 2);
+}
+
+TEST_F(Device, GraphsThatAreNotNeededGo) {
+  body = [](optc_host *h) {
+    int64_t n = optc_rt_input_dim(h, 0, 0);
+    launch(h, Twice, {optc_dev_input(h, 0), optc_dev_arena(h)}, n);
+    launch(h, Twice, {optc_dev_arena(h), outputLike(h)}, n);
+  };
+  for (size_t n = 1; n <= 100; ++n)
+    for (int i = 0; i < 3; ++i) // buffers grow in the first run, which cuts it
+      ASSERT_EQ(run(std::vector<float>(n, 1)), std::vector<float>(n, 4));
+  EXPECT_GT(context->device->numGraphs, 32);
+  EXPECT_LT(context->device->numGraphs, 100);
+  int32_t before = context->device->numGraphs;
+  EXPECT_EQ(run(std::vector<float>(100, 1)), std::vector<float>(100, 4));
+  EXPECT_EQ(context->device->numGraphs, before);
+}
+
+TEST_F(Device, LongRunsAreCutIntoPieces) {
+  body = [](optc_host *h) {
+    auto *arena = static_cast<float *>(optc_dev_arena(h));
+    optc_dev_copy(h, arena, optc_dev_input(h, 0), 4);
+    for (int i = 0; i < 10000; ++i)
+      optc_dev_copy(h, arena + (i + 1) % 2, arena + i % 2, 4);
+    optc_dev_copy(h, outputLike(h), arena, 4);
+  };
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(run({5}), std::vector<float>{5});
+  EXPECT_GT(context->device->numGraphs, 1);
+}
+
+TEST_F(Device, ContextsRunAtTheSameTime) {
+  body = [](optc_host *h) {
+    float v = 0;
+    for (int i = 0; i < 50; ++i) {
+      launch(h, Twice, {optc_dev_input(h, 0), optc_dev_arena(h)}, 1);
+      optc_dev_read(h, optc_dev_arena(h), 4, &v);
+    }
+    optc_dev_copy(h, outputLike(h), optc_dev_arena(h), 4);
+  };
+  EXPECT_EQ(run({1}), std::vector<float>{2});
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      optc_context *own = nullptr;
+      if (optc_context_create(model, nullptr, &own, nullptr))
+        return;
+      int64_t dims[1] = {1};
+      float x = float(t);
+      optc_value in = optc_value_tensor(OPTC_FLOAT, 1, dims, &x), out = {};
+      for (int i = 0; i < 5; ++i)
+        if (!optc_run(own, &in, 1, &out, 1, nullptr, nullptr))
+          right += *static_cast<float *>(out.tensor.data) == 2 * x;
+      optc_context_destroy(own);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 20);
 }
 
 TEST_F(Device, ReadsWaitForWhatWasAskedForBefore) {
