@@ -20,6 +20,7 @@
 #include "optc/codegen/cuda/DeviceFunctions.h"
 #include "optc/codegen/cuda/Emitters.h"
 #include "optc/codegen/cuda/Product.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc;
@@ -256,7 +257,7 @@ LogicalResult MmaEmitter::run() {
   if (failed(read))
     return refuse("its strategy has blocks of another family");
   blocks = *read;
-  if (failed(product.match(kernel::Precision::Narrow, options.contract)))
+  if (failed(product.match(options.contract)))
     return failure();
   const kernel::Contraction &c = product.c;
   Type elem = cast<ShapedType>(c.operandA().tensor.getType()).getElementType();

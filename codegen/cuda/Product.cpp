@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "optc/codegen/cpu/VectorBody.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc;
@@ -14,7 +15,7 @@ LogicalResult Product::refuse(StringRef why) {
                                      << body.func.getName() << "': " << why;
 }
 
-LogicalResult Product::match(kernel::Precision precision, bool contract) {
+LogicalResult Product::match(bool contract) {
   linalg::GenericOp root;
   for (linalg::LinalgOp op : body.ops())
     if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
@@ -23,7 +24,7 @@ LogicalResult Product::match(kernel::Precision precision, bool contract) {
   if (!root)
     return refuse("it has no product");
   std::string why;
-  FailureOr<kernel::Contraction> found = kernel::matchContraction(root, &why, precision);
+  FailureOr<kernel::Contraction> found = kernel::matchNarrowContraction(root, &why);
   if (failed(found))
     return refuse(why);
   c = std::move(*found);

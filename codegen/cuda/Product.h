@@ -10,8 +10,9 @@ class Product {
 public:
   explicit Product(DeviceBody &body) : body(body), epilogue(body) {}
 
-  /// Finds the product and its consumers; reports why a kernel is not one that the emitter can take.
-  mlir::LogicalResult match(kernel::Precision precision, bool contract);
+  /// Finds the product, of 16-bit floats too, and its consumers; reports why a kernel is not one that the emitter can
+  /// take.
+  mlir::LogicalResult match(bool contract);
   /// Takes the tile of a block: the first row and column of it, and the position along the outer loops.
   void enterTile(llvm::ArrayRef<DeviceBody::TileRange> ranges);
   /// The elements that `operand` moves for step `flat` of `loops`, taken as one.

@@ -291,7 +291,7 @@ LogicalResult TensorGemm::run() {
   if (failed(read))
     return refuse("its strategy has blocks of another family");
   blocks = *read;
-  if (failed(product.match(kernel::Precision::Narrow, options.contract)))
+  if (failed(product.match(options.contract)))
     return failure();
   const kernel::Contraction &c = product.c;
   std::string why;

@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -171,7 +172,7 @@ static bool startsAtZero(Value init) {
   return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
 }
 
-FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why, Precision precision) {
+static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *why, bool allowNarrow) {
   auto refuse = [&](StringRef reason) {
     if (why)
       *why = reason.str();
@@ -183,8 +184,8 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
   if (!elem.isF32() && !elem.isF64())
     return refuse("not f32 or f64");
   auto inputElem = [&](unsigned i) { return cast<ShapedType>(op.getDpsInputs()[i].getType()).getElementType(); };
-  bool narrow = precision == Precision::Narrow && elem.isF32() && (inputElem(0).isF16() || inputElem(0).isBF16()) &&
-                inputElem(1) == inputElem(0);
+  bool narrow =
+      allowNarrow && elem.isF32() && (inputElem(0).isF16() || inputElem(0).isBF16()) && inputElem(1) == inputElem(0);
   if (!isMultiplyAdd(op, narrow))
     return refuse("does more than multiply and add");
   if (!startsAtZero(op.getDpsInits()[0]))
@@ -277,6 +278,14 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
     return a.strides[x].valueOr(INT64_MAX / 2) > a.strides[y].valueOr(INT64_MAX / 2);
   });
   return c;
+}
+
+FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
+  return matchProduct(op, why, /*allowNarrow=*/false);
+}
+
+FailureOr<Contraction> optc::kernel::matchNarrowContraction(linalg::GenericOp op, std::string *why) {
+  return matchProduct(op, why, /*allowNarrow=*/true);
 }
 
 //===----------------------------------------------------------------------===//

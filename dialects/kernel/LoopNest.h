@@ -78,15 +78,9 @@ struct Contraction {
   const NestOperand &operandB() const { return nest.operands[b]; }
 };
 
-/// Element types of a product's operands.
-enum class Precision {
-  Same,  ///< that of the result
-  Narrow ///< or f16 or bf16, both, widened to a result of f32
-};
-
-/// Matches a product of two floating-point tensors, accumulated from zero. `why` gets the reason of a refusal.
-mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::string *why = nullptr,
-                                              Precision precision = Precision::Same);
+/// Matches a product of two floating-point tensors of the element type of the result, accumulated from zero.
+/// `why` gets the reason of a refusal.
+mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
 
 /// Whether b's columns are contiguous where they are, so that vectors can read it without packing.
 bool hasContiguousColumns(const Contraction &c);

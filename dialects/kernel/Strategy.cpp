@@ -87,23 +87,3 @@ mlir::FailureOr<CudaSimtGemmBlocks> CudaSimtGemmBlocks::get(StrategyAttr strateg
     return mlir::failure();
   return CudaSimtGemmBlocks{*threads, blocks[1], blocks[2], blocks[3], blocks[4]};
 }
-
-mlir::FailureOr<CudaGemmBlocks> CudaGemmBlocks::get(StrategyAttr strategy) {
-  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
-  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
-  if (failed(threads) || blocks.size() != 3 || *threads != kThreads ||
-      (blocks[1] != 64 && blocks[1] != 128 && blocks[1] != 256) || blocks[2] < 2 || blocks[2] > 8)
-    return mlir::failure();
-  return CudaGemmBlocks{*threads, blocks[1], blocks[2]};
-}
-
-mlir::FailureOr<CudaMmaBlocks> CudaMmaBlocks::get(StrategyAttr strategy) {
-  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
-  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
-  if (failed(threads) || blocks.size() != 5 || blocks[1] < 1 || *threads / 32 % blocks[1])
-    return mlir::failure();
-  for (int64_t size : blocks.drop_front(2))
-    if (size < 16 || size > 128 || size % 16)
-      return mlir::failure();
-  return CudaMmaBlocks{*threads, blocks[1], blocks[2], blocks[3], blocks[4]};
-}

@@ -94,28 +94,6 @@ struct CudaSimtGemmBlocks {
   llvm::SmallVector<int64_t> toArray() const { return {threads, threadColumns, rows, columns, depth}; }
 };
 
-/// Products by warpgroups: two of them compute 64 rows each, a third one copies.
-struct CudaGemmBlocks {
-  static constexpr int64_t kThreads = 384, kConsumers = 2, kRows = 64 * kConsumers;
-  int64_t threads;
-  int64_t columns; ///< of a tile: 64, 128 or 256
-  int64_t stages;  ///< of the ring in shared memory
-  static mlir::FailureOr<CudaGemmBlocks> get(StrategyAttr strategy);
-  llvm::SmallVector<int64_t> toArray() const { return {threads, columns, stages}; }
-};
-
-/// Products by warps: warpRows x warpColumns of them, each computes rows x columns of the block's tile.
-struct CudaMmaBlocks {
-  int64_t threads, warpColumns;
-  int64_t rows, columns; ///< of a warp: multiples of 16
-  int64_t depth;         ///< of the sums, at once in shared memory: a multiple of 16
-  int64_t warpRows() const { return threads / 32 / warpColumns; }
-  int64_t tileRows() const { return warpRows() * rows; }
-  int64_t tileColumns() const { return warpColumns * columns; }
-  static mlir::FailureOr<CudaMmaBlocks> get(StrategyAttr strategy);
-  llvm::SmallVector<int64_t> toArray() const { return {threads, warpColumns, rows, columns, depth}; }
-};
-
 struct CudaElementwiseBlocks {
   int64_t threads;
   int64_t lanes; ///< consecutive elements of a thread; 0: squares of kSquare elements go through shared memory

@@ -47,3 +47,22 @@ FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, 
       return refuse("rows of an operand do not begin at multiples of 16 bytes");
   return made;
 }
+
+FailureOr<CudaGemmBlocks> CudaGemmBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.size() != 3 || blocks[0] != kThreads || (blocks[1] != 64 && blocks[1] != 128 && blocks[1] != 256) ||
+      blocks[2] < 2 || blocks[2] > 8)
+    return failure();
+  return CudaGemmBlocks{blocks[0], blocks[1], blocks[2]};
+}
+
+FailureOr<CudaMmaBlocks> CudaMmaBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.size() != 5 || blocks[0] < 32 || blocks[0] > 1024 || blocks[0] % 32 || blocks[1] < 1 ||
+      blocks[0] / 32 % blocks[1])
+    return failure();
+  for (int64_t size : blocks.drop_front(2))
+    if (size < 16 || size > 128 || size % 16)
+      return failure();
+  return CudaMmaBlocks{blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
+}

@@ -1,5 +1,5 @@
 //===- CudaMma.cpp - strategy of products by warps -------------------------===//
-#include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/TensorTile.h"
 #include "optc/passes/configure/Strategies.h"
 
 using namespace mlir;
@@ -17,7 +17,7 @@ kernel::StrategyAttr configure::chooseCudaMma(kernel::DispatchOp dispatch, const
     return {};
   std::string why;
   auto decline = [&](StringRef reason) { return configure::decline(declined, "cuda-mma", reason); };
-  FailureOr<kernel::Contraction> c = kernel::matchContraction(root, &why, kernel::Precision::Narrow);
+  FailureOr<kernel::Contraction> c = kernel::matchNarrowContraction(root, &why);
   if (failed(c))
     return decline(why);
   Type elem = cast<ShapedType>(c->operandA().tensor.getType()).getElementType();

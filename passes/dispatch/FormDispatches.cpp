@@ -183,7 +183,6 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
         roots.push_back(linalgOp);
       return WalkResult::advance();
     });
-    kernel::Precision precision = narrowProducts ? kernel::Precision::Narrow : kernel::Precision::Same;
     DenseSet<Operation *> taken;
     auto decline = [&](Operation *op, StringRef reason) {
       ++declined;
@@ -195,11 +194,11 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
     DenseMap<Operation *, Group> products;
     for (linalg::LinalgOp root : roots) {
       auto generic = dyn_cast<linalg::GenericOp>(*root);
-      if (optLevel < 1 || !generic || taken.contains(root) || !dispatch::takesEpilogue(generic, precision))
+      if (optLevel < 1 || !generic || taken.contains(root) || !dispatch::takesEpilogue(generic, narrowProducts))
         continue;
       Group &group = products[root];
       group = {root};
-      dispatch::growEpilogue(group, taken, decline, precision);
+      dispatch::growEpilogue(group, taken, decline, narrowProducts);
       epilogues += group.size() - 1;
       taken.insert_range(group);
     }

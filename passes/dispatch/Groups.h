@@ -1,7 +1,7 @@
 //===- Groups.h - ops that become one dispatch ------------------*- C++ -*-===//
 #ifndef OPTC_PASSES_DISPATCH_GROUPS_H
 #define OPTC_PASSES_DISPATCH_GROUPS_H
-#include "optc/dialects/kernel/LoopNest.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace optc::dispatch {
 
@@ -18,12 +18,11 @@ using DeclineFn = llvm::function_ref<void(mlir::Operation *op, llvm::StringRef r
 /// Adds to a group of one op what is to be computed with it. Ops in `taken` belong to other groups.
 using GrowFn = void (*)(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
 
-/// Whether an op is a product (of operands that the target's emitters take) or a window, whose emitter computes
-/// elementwise consumers on its accumulators.
-bool takesEpilogue(mlir::linalg::GenericOp op, kernel::Precision precision);
+/// Whether an op is a product or a window, whose emitter computes elementwise consumers on its accumulators. `narrow`:
+/// products of f16 and bf16 are, too.
+bool takesEpilogue(mlir::linalg::GenericOp op, bool narrow);
 /// Those consumers; an op that reads two such roots goes with the first.
-void growEpilogue(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline,
-                  kernel::Precision precision);
+void growEpilogue(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline, bool narrow);
 /// Ops before and after a reduction that share its rows (kernel::matchRows), or, where it goes across rows, its results
 /// (kernel::matchColumns).
 void growRows(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
