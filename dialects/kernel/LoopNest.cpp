@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -186,8 +187,8 @@ static bool isComputedAside(Value factor, Block *body) {
 }
 
 /// acc + x * y of the two inputs, in any order, each of them possibly widened first; or of the first one and of what is
-/// computed from the others. Sets how.
-static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c) {
+/// computed from the others. Sets how. `narrow`: of two inputs of 16-bit floats, widened.
+static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c, bool narrow) {
   Block *body = op.getBody();
   auto [left, right] = operandsOf(cast<linalg::YieldOp>(body->getTerminator()).getValues()[0].getDefiningOp(), true);
   Value acc = body->getArguments().back();
@@ -196,6 +197,12 @@ static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c) {
   auto [x, y] = operandsOf((left == acc ? right : left).getDefiningOp(), false);
   if (!x)
     return false;
+  if (narrow) {
+    auto wideX = x.getDefiningOp<arith::ExtFOp>(), wideY = y.getDefiningOp<arith::ExtFOp>();
+    Value inputs[] = {body->getArgument(0), body->getArgument(1)};
+    return wideX && wideY && wideX.getIn() != wideY.getIn() && llvm::is_contained(inputs, wideX.getIn()) &&
+           llvm::is_contained(inputs, wideY.getIn()) && body->getOperations().size() == 5;
+  }
   auto first = directFactor(x, body), second = directFactor(y, body);
   if (op.getNumDpsInputs() == 2 && first && second && first->first != second->first) {
     if (first->first == 1)
@@ -229,7 +236,7 @@ unsigned Contraction::contiguousRun() const {
   return run;
 }
 
-FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
+static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *why, bool allowNarrow) {
   auto refuse = [&](StringRef reason) {
     if (why)
       *why = reason.str();
@@ -241,7 +248,10 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
   if (!elem.isF32() && !elem.isF64() && !elem.isInteger(32))
     return refuse("not f32, f64 or i32");
   Contraction c;
-  if (!matchMultiplyAdd(op, c))
+  auto inputElem = [&](unsigned i) { return cast<ShapedType>(op.getDpsInputs()[i].getType()).getElementType(); };
+  bool narrow = allowNarrow && elem.isF32() && op.getNumDpsInputs() == 2 &&
+                (inputElem(0).isF16() || inputElem(0).isBF16()) && inputElem(1) == inputElem(0);
+  if (!matchMultiplyAdd(op, c, narrow))
     return refuse("does more than multiply and add");
   if (!startsAtZero(op.getDpsInits()[0]))
     return refuse("does not start at zero");
@@ -350,6 +360,14 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
     return a.strides[x].valueOr(INT64_MAX / 2) > a.strides[y].valueOr(INT64_MAX / 2);
   });
   return c;
+}
+
+FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
+  return matchProduct(op, why, /*allowNarrow=*/false);
+}
+
+FailureOr<Contraction> optc::kernel::matchNarrowContraction(linalg::GenericOp op, std::string *why) {
+  return matchProduct(op, why, /*allowNarrow=*/true);
 }
 
 //===----------------------------------------------------------------------===//

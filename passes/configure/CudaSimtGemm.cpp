@@ -25,6 +25,8 @@ kernel::StrategyAttr configure::chooseCudaSimtGemm(kernel::DispatchOp dispatch, 
   FailureOr<kernel::Contraction> c = kernel::matchContraction(root, &why);
   if (failed(c))
     return decline(why);
+  if (c->isInteger || c->computedB || c->bFactor != kernel::Contraction::Factor::Plain)
+    return decline("a factor is no float tensor of the result's type");
   Value last = root.getResult(0);
   for (Operation &op : dispatch.getBody().front().without_terminator())
     if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
