@@ -1,6 +1,7 @@
 """lit's configuration. The tools come from build/bin (or OPTC_BUILD), FileCheck and its friends from Debian's LLVM 22."""
 
 import os
+import shutil
 
 import lit.formats
 
@@ -24,5 +25,7 @@ config.substitutions.append(("%root", os.path.dirname(here)))
 config.substitutions.append(("%build", build))
 if os.path.exists(os.path.join(build, "venv", "requirements.txt")):
     config.available_features.add("onnx")
+if shutil.which("ptxas"):
+    config.available_features.add("ptxas")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("cuda")

@@ -62,7 +62,8 @@ static std::vector<DeviceKernel> takeKernels(mlir::gpu::GPUModuleOp device) {
     if (auto bytes = func->getAttrOfType<mlir::IntegerAttr>(cuda::kSharedBytes))
       kernel.sharedBytes = bytes.getInt();
     kernel.buffers = entry.getInt();
-    kernel.scalars = func.getNumArguments() - kernel.buffers;
+    kernel.maps = cuda::tensorMapsOf(func);
+    kernel.scalars = func.getNumArguments() - kernel.buffers - kernel.maps.size();
     kernels.push_back(std::move(kernel));
     for (mlir::NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
       if (attr.getName().strref().starts_with("kernel."))

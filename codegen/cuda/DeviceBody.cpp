@@ -33,7 +33,7 @@ void DeviceBody::bindThread() {
 
 void DeviceBody::barrier() { NVVM::Barrier0Op::create(b); }
 
-Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
+Value DeviceBody::sharedAddress(int64_t bytes, int64_t alignment) {
   OpBuilder::InsertionGuard guard(b);
   auto module = func->getParentOfType<gpu::GPUModuleOp>();
   auto space = LLVM::LLVMPointerType::get(b.getContext(), 3);
@@ -47,10 +47,77 @@ Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
   Value base = LLVM::AddressOfOp::create(b, space, kSharedSymbol);
   Value place =
       LLVM::GEPOp::create(b, space, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(sharedBytes)});
-  sharedBytes += count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  sharedBytes += bytes;
+  return place;
+}
+
+Value DeviceBody::sharedAt(Value address, Type element, int64_t count) {
   auto type = MemRefType::get({count}, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(3));
   // kernel.bind is for buffers of the dispatch ABI.
-  return UnrealizedConversionCastOp::create(b, type, place).getResult(0);
+  return UnrealizedConversionCastOp::create(b, type, address).getResult(0);
+}
+
+Value DeviceBody::shared(Type element, int64_t count, int64_t alignment) {
+  Value address = sharedAddress(count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8), alignment);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(address);
+  return sharedAt(address, element, count);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+static constexpr unsigned kMapNumbers = 5 + 5 + 4 + 5;
+
+static SmallVector<int64_t> toNumbers(const DeviceTensorMap &map) {
+  SmallVector<int64_t> numbers = {map.buffer, map.dtype, map.rank, map.swizzle, map.offsetBytes};
+  llvm::append_range(numbers, map.dims);
+  llvm::append_range(numbers, map.strides);
+  llvm::append_range(numbers, map.box);
+  return numbers;
+}
+
+std::vector<DeviceTensorMap> cuda::tensorMapsOf(Operation *kernel) {
+  std::vector<DeviceTensorMap> maps;
+  auto all = kernel->getAttrOfType<ArrayAttr>(kTensorMaps);
+  for (Attribute attr : all ? all.getValue() : ArrayRef<Attribute>()) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(attr);
+    if (!numbers || numbers.size() != kMapNumbers)
+      continue;
+    ArrayRef<int64_t> n = numbers.asArrayRef();
+    DeviceTensorMap map;
+    map.buffer = n[0], map.dtype = n[1], map.rank = n[2], map.swizzle = n[3], map.offsetBytes = n[4];
+    std::copy_n(n.begin() + 5, 5, map.dims);
+    std::copy_n(n.begin() + 10, 4, map.strides);
+    std::copy_n(n.begin() + 14, 5, map.box);
+    maps.push_back(map);
+  }
+  return maps;
+}
+
+Value DeviceBody::tensorMap(Value tensor, DeviceTensorMap map) {
+  Value memref = flat(tensor);
+  auto bind = memref.getDefiningOp<kernel::BindOp>();
+  auto buffer = dyn_cast<BlockArgument>(bind.getPtr());
+  map.buffer = buffer.getArgNumber();
+  SmallVector<Attribute> maps;
+  if (auto known = func->getAttrOfType<ArrayAttr>(kTensorMaps))
+    llvm::append_range(maps, known);
+  maps.push_back(b.getDenseI64ArrayAttr(toNumbers(map)));
+  func->setAttr(kTensorMaps, b.getArrayAttr(maps));
+  // 128 bytes in the parameters of the kernel itself, where the accelerator reads them.
+  NamedAttribute attrs[] = {
+      b.getNamedAttr("llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))),
+      b.getNamedAttr("llvm.align", b.getI64IntegerAttr(64)),
+  };
+  unsigned number = func.getNumArguments();
+  if (failed(func.insertArgument(number, LLVM::LLVMPointerType::get(b.getContext()), b.getDictionaryAttr(attrs),
+                                 b.getLoc()))) {
+    broken = true;
+    return Value();
+  }
+  return func.getArgument(number);
 }
 
 static llvm::MaybeAlign alignmentOf(VectorType type) {

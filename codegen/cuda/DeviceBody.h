@@ -2,6 +2,7 @@
 #ifndef OPTC_CODEGEN_CUDA_DEVICEBODY_H
 #define OPTC_CODEGEN_CUDA_DEVICEBODY_H
 #include "optc/codegen/cpu/KernelBody.h"
+#include "optc/codegen/cuda/DeviceModule.h"
 
 namespace optc::cuda {
 
@@ -12,8 +13,14 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "optc_shared";
 inline constexpr int64_t kSharedAlignment = 1024, kWarp = 32;
 /// Attribute of a kernel with the bytes of shared memory that it takes.
 inline constexpr llvm::StringLiteral kSharedBytes = "kernel.shared_bytes";
+/// Attribute of a kernel with its tensor maps, one array of numbers each (DeviceBody.cpp); they are its last
+/// parameters.
+inline constexpr llvm::StringLiteral kTensorMaps = "kernel.tensor_maps";
 /// Buffers begin at multiples of this.
 inline constexpr int64_t kBufferAlignment = 64;
+
+/// The tensor maps that a kernel takes.
+std::vector<DeviceTensorMap> tensorMapsOf(mlir::Operation *kernel);
 
 /// A kernel in gpu.module @device, of the device's calling convention: buffers, then scalars of 64 bits. A tile is the
 /// work of a block.
@@ -27,6 +34,11 @@ public:
   /// Makes the indices anew: patterns may have dropped them.
   void bindThread();
   void barrier();
+  /// The address of shared memory, and a flat memref over what is at such an address.
+  mlir::Value sharedAddress(int64_t bytes, int64_t alignment);
+  mlir::Value sharedAt(mlir::Value address, mlir::Type element, int64_t count);
+  /// The address of a tensor map, which the host makes for every launch. Its `buffer` is set here, to that of `tensor`.
+  mlir::Value tensorMap(mlir::Value tensor, DeviceTensorMap map);
   /// Shared memory for `count` elements as a flat memref, aligned to `alignment` bytes.
   mlir::Value shared(mlir::Type element, int64_t count, int64_t alignment = 16);
   /// Consecutive elements of a flat buffer, from an offset that is a multiple of their number: one access.

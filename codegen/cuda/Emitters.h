@@ -22,6 +22,10 @@ mlir::LogicalResult emitSequence(DeviceBody &body, const EmitOptions &options);
 
 /// Reductions along rows and what is computed with them: a warp or a block per row.
 mlir::LogicalResult emitRows(DeviceBody &body, const EmitOptions &options);
+/// Products of f16 and bf16 by warpgroups, whose operands the tensor memory accelerator copies.
+mlir::LogicalResult emitTensorGemm(DeviceBody &body, const EmitOptions &options);
+/// Products of f16 and bf16 by warps: any sizes and strides, convolutions.
+mlir::LogicalResult emitMma(DeviceBody &body, const EmitOptions &options);
 /// Products of matrices and convolutions without tensor cores.
 mlir::LogicalResult emitSimtGemm(DeviceBody &body, const EmitOptions &options);
 /// Elementwise ops, transpositions, gathers: several elements per thread, in accesses of 16 bytes.

@@ -31,10 +31,9 @@ struct Family {
 } // namespace
 
 static constexpr Family kFamilies[] = {
-    {kernel::kFamilyCudaLoops, cuda::emitLoops},
-    {kernel::kFamilyCudaElementwise, cuda::emitElementwise},
-    {kernel::kFamilyCudaRows, cuda::emitRows},
-    {kernel::kFamilyCudaSimtGemm, cuda::emitSimtGemm},
+    {kernel::kFamilyCudaLoops, cuda::emitLoops}, {kernel::kFamilyCudaElementwise, cuda::emitElementwise},
+    {kernel::kFamilyCudaRows, cuda::emitRows},   {kernel::kFamilyCudaGemm, cuda::emitTensorGemm},
+    {kernel::kFamilyCudaMma, cuda::emitMma},     {kernel::kFamilyCudaSimtGemm, cuda::emitSimtGemm},
 };
 
 /// Scalars arrive as 64 bits, floats by theirs; the tile range goes.

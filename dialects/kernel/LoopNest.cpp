@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -145,12 +146,12 @@ FailureOr<LoopNest> optc::kernel::loopNestOf(linalg::GenericOp op) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// yield acc + x * y of the two inputs, in any order.
-static bool isMultiplyAdd(linalg::GenericOp op) {
+/// yield acc + x * y of the two inputs, in any order; `narrow`: of both, widened.
+static bool isMultiplyAdd(linalg::GenericOp op, bool narrow) {
   Block *body = op.getBody();
   auto yield = cast<linalg::YieldOp>(body->getTerminator());
   auto add = yield.getValues()[0].getDefiningOp<arith::AddFOp>();
-  if (!add || body->getOperations().size() != 3)
+  if (!add || body->getOperations().size() != (narrow ? 5 : 3))
     return false;
   Value acc = body->getArgument(2);
   if (add.getLhs() != acc && add.getRhs() != acc)
@@ -158,8 +159,12 @@ static bool isMultiplyAdd(linalg::GenericOp op) {
   auto mul = (add.getLhs() == acc ? add.getRhs() : add.getLhs()).getDefiningOp<arith::MulFOp>();
   if (!mul)
     return false;
-  Value x = body->getArgument(0), y = body->getArgument(1);
-  return (mul.getLhs() == x && mul.getRhs() == y) || (mul.getLhs() == y && mul.getRhs() == x);
+  auto inputOf = [&](Value v) {
+    auto wide = v.getDefiningOp<arith::ExtFOp>();
+    return narrow ? (wide ? wide.getIn() : Value()) : v;
+  };
+  Value x = body->getArgument(0), y = body->getArgument(1), lhs = inputOf(mul.getLhs()), rhs = inputOf(mul.getRhs());
+  return (lhs == x && rhs == y) || (lhs == y && rhs == x);
 }
 
 static bool startsAtZero(Value init) {
@@ -167,7 +172,7 @@ static bool startsAtZero(Value init) {
   return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
 }
 
-FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
+static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *why, bool allowNarrow) {
   auto refuse = [&](StringRef reason) {
     if (why)
       *why = reason.str();
@@ -178,7 +183,10 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
   Type elem = cast<ShapedType>(op.getDpsInits()[0].getType()).getElementType();
   if (!elem.isF32() && !elem.isF64())
     return refuse("not f32 or f64");
-  if (!isMultiplyAdd(op))
+  auto inputElem = [&](unsigned i) { return cast<ShapedType>(op.getDpsInputs()[i].getType()).getElementType(); };
+  bool narrow =
+      allowNarrow && elem.isF32() && (inputElem(0).isF16() || inputElem(0).isBF16()) && inputElem(1) == inputElem(0);
+  if (!isMultiplyAdd(op, narrow))
     return refuse("does more than multiply and add");
   if (!startsAtZero(op.getDpsInits()[0]))
     return refuse("does not start at zero");
@@ -270,6 +278,14 @@ FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std:
     return a.strides[x].valueOr(INT64_MAX / 2) > a.strides[y].valueOr(INT64_MAX / 2);
   });
   return c;
+}
+
+FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
+  return matchProduct(op, why, /*allowNarrow=*/false);
+}
+
+FailureOr<Contraction> optc::kernel::matchNarrowContraction(linalg::GenericOp op, std::string *why) {
+  return matchProduct(op, why, /*allowNarrow=*/true);
 }
 
 //===----------------------------------------------------------------------===//

@@ -60,7 +60,8 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
 
 static constexpr configure::ChooseFn kCpuFamilies[] = {configure::chooseGemm, configure::chooseWindow,
                                                        configure::chooseRows, configure::chooseColumns};
-static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaSimtGemm, configure::chooseCudaRows,
+static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaGemm, configure::chooseCudaMma,
+                                                          configure::chooseCudaSimtGemm, configure::chooseCudaRows,
                                                           configure::chooseCudaElementwise};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,

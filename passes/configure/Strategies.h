@@ -27,6 +27,8 @@ kernel::StrategyAttr chooseLoops(kernel::DispatchOp dispatch, const Machine &mac
 
 /// Families of devices.
 kernel::StrategyAttr chooseCudaElementwise(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseCudaGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseCudaMma(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseCudaSimtGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseCudaRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseCudaLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);

@@ -5,6 +5,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Rows.h"
+#include "optc/dialects/kernel/TensorTile.h"
 #include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
@@ -36,7 +37,7 @@ static bool isProfitable(OpOperand *operand) {
     return false;
   // A product stays one: what it does before multiplying would hide it from its emitter. A window would repeat it for
   // every tap.
-  if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
+  if (succeeded(optc::kernel::matchNarrowContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
     return false;
   bool cheap = optc::kernel::bodyCost(*producer.getBody()) <= kCheapBody;
   bool oneUser = llvm::hasSingleElement(producer->getUsers());

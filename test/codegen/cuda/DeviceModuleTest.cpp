@@ -19,17 +19,18 @@ static std::vector<DeviceKernel> kernelsNamed(std::initializer_list<const char *
 
 TEST(Ptxas, ReadsEveryKernel) {
   std::vector<DeviceKernel> kernels = kernelsNamed({"k0_a", "k1_b"});
-  readPtxasOutput("ptxas info    : 12 bytes gmem\n"
-                  "ptxas info    : Compiling entry function 'k1_b' for 'sm_90a'\n"
-                  "ptxas info    : Function properties for k1_b\n"
-                  "    16 bytes stack frame, 24 bytes spill stores, 32 bytes spill loads\n"
-                  "ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size, 4096 bytes smem\n"
-                  "ptxas info    : Compile time = 1.000 ms\n"
-                  "ptxas info    : Compiling entry function 'k0_a' for 'sm_90a'\n"
-                  "ptxas info    : Function properties for k0_a\n"
-                  "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-                  "ptxas info    : Used 18 registers, used 0 barriers\n",
-                  kernels);
+  readPtxasOutput(
+      "ptxas info    : 12 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'k1_b' for 'sm_90a'\n"
+      "ptxas info    : Function properties for k1_b\n"
+      "    16 bytes stack frame, 24 bytes spill stores, 32 bytes spill loads\n"
+      "ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size, 4096 bytes smem\n"
+      "ptxas info    : Compile time = 1.000 ms\n"
+      "ptxas info    : Compiling entry function 'k0_a' for 'sm_90a'\n"
+      "ptxas info    : Function properties for k0_a\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 18 registers, used 0 barriers\n",
+      kernels);
   EXPECT_EQ(kernels[0].registers, 18);
   EXPECT_EQ(kernels[0].spillStores, 0);
   EXPECT_EQ(kernels[0].staticSharedBytes, 0);
@@ -42,11 +43,12 @@ TEST(Ptxas, ReadsEveryKernel) {
 
 TEST(Ptxas, NotesGoToTheKernelTheyName) {
   std::vector<DeviceKernel> kernels = kernelsNamed({"gemm", "other"});
-  readPtxasOutput("ptxas info    : (C7517) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
-                  "something in function 'gemm'\n"
-                  "ptxas info    : Compiling entry function 'other' for 'sm_90a'\n"
-                  "ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored\n",
-                  kernels);
+  readPtxasOutput(
+      "ptxas info    : (C7517) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+      "something in function 'gemm'\n"
+      "ptxas info    : Compiling entry function 'other' for 'sm_90a'\n"
+      "ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored\n",
+      kernels);
   ASSERT_EQ(kernels[0].notes.size(), 1u);
   EXPECT_NE(kernels[0].notes[0].find("C7517"), std::string::npos);
   ASSERT_EQ(kernels[1].notes.size(), 1u);

@@ -1,0 +1,105 @@
+//===- Product.cpp - walking the operands of a product ---------------------===//
+#include "optc/codegen/cuda/Product.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/dialects/kernel/TensorTile.h"
+
+using namespace mlir;
+using namespace optc;
+using namespace optc::cuda;
+using kernel::NestOperand;
+
+LogicalResult Product::refuse(StringRef why) {
+  return body.func.emitError("the ") << body.strategy.getFamily().getValue() << " family cannot emit kernel '"
+                                     << body.func.getName() << "': " << why;
+}
+
+LogicalResult Product::match(bool contract) {
+  linalg::GenericOp root;
+  for (linalg::LinalgOp op : body.ops())
+    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+        generic && generic.getNumReductionLoops() && !root)
+      root = generic;
+  if (!root)
+    return refuse("it has no product");
+  std::string why;
+  FailureOr<kernel::Contraction> found = kernel::matchNarrowContraction(root, &why);
+  if (failed(found))
+    return refuse(why);
+  c = std::move(*found);
+  for (unsigned operand : {c.a, c.b})
+    if (!body.flat(c.nest.operands[operand].tensor))
+      return refuse("an operand has no buffer");
+  size_t rank = cast<RankedTensorType>(root.getResult(0).getType()).getRank();
+  if (kernel::tileGroups(body.strategy).size() !=
+      rank - (c.rows.count ? c.rows.count - 1 : 0) - (c.columns.count ? c.columns.count - 1 : 0))
+    return refuse("its tiles are not those of rows and columns");
+  if (contract)
+    cpu::allowContraction({root});
+  return epilogue.collect(c.nest, c.n, contract);
+}
+
+void Product::enterTile(ArrayRef<DeviceBody::TileRange> ranges) {
+  mBegin = nBegin = body.index.c(0);
+  outer.clear();
+  AffineMap map = c.nest.op.getIndexingMapsArray().back();
+  for (auto [group, range] : llvm::zip(kernel::tileGroups(body.strategy), ranges)) {
+    if (c.rows.count && group.firstDim == c.rows.first)
+      mBegin = range.begin;
+    else if (group.firstDim == c.columns.first)
+      nBegin = range.begin;
+    else
+      outer.push_back({cast<AffineDimExpr>(map.getResult(group.firstDim)).getPosition(), range.begin});
+  }
+}
+
+Value Product::offsetAlong(const NestOperand &operand, ArrayRef<unsigned> loops, Value flat) {
+  const cpu::IndexEmitter &index = body.index;
+  if (llvm::none_of(loops, [&](unsigned loop) { return operand.moves(loop); }))
+    return index.c(0);
+  if (c.nest.isFlat(operand, loops))
+    return index.mul(flat, body.size(operand.strides[loops.back()]));
+  SmallVector<Value> sizes = llvm::map_to_vector(loops, [&](unsigned loop) { return body.size(c.nest.sizes[loop]); });
+  Value offset = index.c(0);
+  for (auto [loop, at] : llvm::zip(loops, body.unflatten(flat, sizes)))
+    if (operand.moves(loop))
+      offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
+  return offset;
+}
+
+Value Product::outerOffset(const NestOperand &operand) {
+  Value offset = body.index.c(0);
+  for (auto [loop, at] : outer)
+    if (operand.moves(loop))
+      offset = body.index.add(offset, body.index.mul(at, body.size(operand.strides[loop])));
+  return offset;
+}
+
+void Product::store(ArrayRef<Value> sums, Value row, Value column) {
+  epilogue.store(sums, [&](const NestOperand &operand) {
+    Value offset = body.index.add(offsetAlong(operand, c.m, row), offsetAlong(operand, c.n, column));
+    return body.index.add(offset, outerOffset(operand));
+  });
+}
+
+void Product::storeTile(const SharedTile &tile) {
+  const cpu::IndexEmitter &index = body.index;
+  ImplicitLocOpBuilder &b = body.b;
+  int64_t lanes = 4;
+  while (lanes > 1 && !epilogue.allowsVectors(lanes))
+    lanes /= 2;
+  int64_t perRow = tile.columns / lanes;
+  Value m = body.size(c.nest.sizeOf(c.m)), n = body.size(c.nest.sizeOf(c.n));
+  auto loop = scf::ForOp::create(b, tile.thread, index.c(tile.rows * perRow), index.c(tile.threads));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar(), local = index.div(number, index.c(perRow));
+  Value localColumn = index.mul(index.rem(number, index.c(perRow)), index.c(lanes));
+  Value row = index.add(mBegin, index.add(tile.firstRow, local)), column = index.add(nBegin, localColumn);
+  auto less = [&](Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, y).getResult(); };
+  body.when(arith::AndIOp::create(b, less(row, m), less(column, n)), [&] {
+    Value at = index.add(index.mul(local, index.c(tile.pitch)), localColumn);
+    store(body.loadVector(tile.sums, at, lanes), row, column);
+  });
+}

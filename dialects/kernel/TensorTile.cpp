@@ -1,0 +1,74 @@
+//===- TensorTile.cpp - products that tensor cores compute -----------------===//
+#include "optc/dialects/kernel/TensorTile.h"
+
+using namespace mlir;
+using namespace optc::kernel;
+
+/// What a tensor map can say: https://docs.nvidia.com/cuda/cuda-driver-api, cuTensorMapEncodeTiled.
+static constexpr int64_t kStrideBytes = 16, kMaxStrideBytes = int64_t(1) << 40, kMaxSize = int64_t(1) << 32;
+static constexpr size_t kMaxRank = 5;
+
+FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, unsigned number, std::string *why) {
+  auto refuse = [&](StringRef reason) {
+    if (why)
+      *why = reason.str();
+    return failure();
+  };
+  const NestOperand &operand = c.nest.operands[number];
+  Type elem = cast<ShapedType>(operand.tensor.getType()).getElementType();
+  if (!elem.isF16() && !elem.isBF16())
+    return refuse("an operand is neither f16 nor bf16");
+  ArrayRef<unsigned> rows = number == c.a ? c.m : c.n;
+  if (c.k.empty() || rows.empty())
+    return refuse("it has one row, one column or one step of the sum");
+  if (!c.nest.isFlat(operand, c.k) || !c.nest.isFlat(operand, rows))
+    return refuse("rows or sums of an operand are more than one loop");
+  TensorOperand made;
+  const SizeExpr &kStride = operand.strides[c.k.back()], &rowStride = operand.strides[rows.back()];
+  made.alongRows = !kStride.is(1);
+  if (made.alongRows && !rowStride.is(1))
+    return refuse("no loop of an operand is contiguous");
+  SmallVector<SizeExpr> strides = {made.alongRows ? kStride : rowStride};
+  SmallVector<SizeExpr> sizes = {c.nest.sizeOf(c.k), c.nest.sizeOf(rows)};
+  if (made.alongRows)
+    std::swap(sizes[0], sizes[1]);
+  for (unsigned loop : llvm::reverse(c.outer))
+    if (operand.moves(loop)) {
+      made.outer.push_back(loop);
+      strides.push_back(operand.strides[loop]);
+      sizes.push_back(c.nest.sizes[loop]);
+    }
+  if (sizes.size() > kMaxRank)
+    return refuse("a tensor map has 5 dimensions at most");
+  int64_t bytes = elem.getIntOrFloatBitWidth() / 8;
+  for (const SizeExpr &size : sizes)
+    if (!size.isStatic() || size.factor > kMaxSize)
+      return refuse("a size is known to the run only");
+  for (const SizeExpr &stride : strides)
+    if (!stride.isStatic() || stride.factor * bytes % kStrideBytes || stride.factor * bytes >= kMaxStrideBytes)
+      return refuse("rows of an operand do not begin at multiples of 16 bytes");
+  // What the documentation asserts of a map: a step of a dimension is no shorter than the one below it is long.
+  for (size_t i = 1; i < strides.size(); ++i)
+    if (strides[i].factor * bytes < sizes[i].factor)
+      return refuse("an operand's steps along its outer loops are too short");
+  return made;
+}
+
+FailureOr<CudaGemmBlocks> CudaGemmBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.size() != 3 || blocks[0] != kThreads || (blocks[1] != 64 && blocks[1] != 128 && blocks[1] != 256) ||
+      blocks[2] < 2 || blocks[2] > 8)
+    return failure();
+  return CudaGemmBlocks{blocks[0], blocks[1], blocks[2]};
+}
+
+FailureOr<CudaMmaBlocks> CudaMmaBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  if (blocks.size() != 5 || blocks[0] < 32 || blocks[0] > 1024 || blocks[0] % 32 || blocks[1] < 1 ||
+      blocks[0] / 32 % blocks[1])
+    return failure();
+  for (int64_t size : blocks.drop_front(2))
+    if (size < 16 || size > 128 || size % 16)
+      return failure();
+  return CudaMmaBlocks{blocks[0], blocks[1], blocks[2], blocks[3], blocks[4]};
+}

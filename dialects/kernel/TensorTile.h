@@ -1,0 +1,48 @@
+//===- TensorTile.h - products that tensor cores compute --------*- C++ -*-===//
+#ifndef OPTC_DIALECTS_KERNEL_TENSORTILE_H
+#define OPTC_DIALECTS_KERNEL_TENSORTILE_H
+#include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/Strategy.h"
+
+namespace optc::kernel {
+
+/// As matchContraction, or with operands of f16 or bf16, both, that are widened to a result of f32.
+mlir::FailureOr<Contraction> matchNarrowContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
+
+/// Products by warpgroups: two of them compute 64 rows each, a third one copies.
+struct CudaGemmBlocks {
+  static constexpr int64_t kThreads = 384, kConsumers = 2, kRows = 64 * kConsumers;
+  int64_t threads;
+  int64_t columns; ///< of a tile: 64, 128 or 256
+  int64_t stages;  ///< of the ring in shared memory
+  static mlir::FailureOr<CudaGemmBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, columns, stages}; }
+};
+
+/// Products by warps: warpRows x warpColumns of them, each computes rows x columns of the block's tile.
+struct CudaMmaBlocks {
+  int64_t threads, warpColumns;
+  int64_t rows, columns; ///< of a warp: multiples of 16
+  int64_t depth;         ///< of the sums, at once in shared memory: a multiple of 16
+  int64_t warpRows() const { return threads / 32 / warpColumns; }
+  int64_t tileRows() const { return warpRows() * rows; }
+  int64_t tileColumns() const { return warpColumns * columns; }
+  static mlir::FailureOr<CudaMmaBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, warpColumns, rows, columns, depth}; }
+};
+
+/// An operand of a product that the tensor memory accelerator can bring to shared memory: a box of `kTileDepth` steps
+/// of the sum and some rows (columns of b) is one copy, or one per 64 rows where those are the contiguous ones.
+struct TensorOperand {
+  bool alongRows;                    ///< neighbours lie along the rows (columns), not along k
+  llvm::SmallVector<unsigned> outer; ///< the outer loops that move it, innermost first
+};
+
+/// Steps of the sum, and contiguous rows, of a box: 128 bytes, the width of the swizzle.
+inline constexpr int64_t kTileDepth = 64;
+
+/// Whether, and how, operand `number` of a product of 16-bit floats is one. `why` gets the reason of a refusal.
+mlir::FailureOr<TensorOperand> matchTensorOperand(const Contraction &c, unsigned number, std::string *why = nullptr);
+
+} // namespace optc::kernel
+#endif
