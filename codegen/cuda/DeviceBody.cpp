@@ -110,7 +110,6 @@ Value DeviceBody::tensorMap(Value tensor, DeviceTensorMap map) {
   NamedAttribute attrs[] = {
       b.getNamedAttr("llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))),
       b.getNamedAttr("llvm.align", b.getI64IntegerAttr(64)),
-      b.getNamedAttr(NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr()),
   };
   unsigned number = func.getNumArguments();
   if (failed(func.insertArgument(number, LLVM::LLVMPointerType::get(b.getContext()), b.getDictionaryAttr(attrs),

@@ -91,6 +91,9 @@ static LogicalResult convert(gpu::GPUModuleOp device) {
     if (!strategy)
       continue; // a declaration of libdevice
     func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) // tensor maps stay where they are
+      if (func.getArgAttr(i, LLVM::LLVMDialect::getByValAttrName()))
+        func.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
     int32_t threads = strategy.getBlocks()[0];
     func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr({threads}));
     // Without it ptxas ignores the register counts that a kernel asks for.

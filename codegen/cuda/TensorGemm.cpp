@@ -15,7 +15,6 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "optc/codegen/cuda/DeviceFunctions.h"
 #include "optc/codegen/cuda/Emitters.h"
@@ -89,9 +88,7 @@ private:
   Value stageAddress(Value stage) { return addressAt(stages, arith::MulIOp::create(b, stage, c32(stageBytes))); }
   /// How often the loop over tiles around has come by.
   Value turnOf();
-  void namedBarrier(Value id, int64_t threads) {
-    NVVM::BarrierOp::create(b, TypeRange(), id, c32(threads), NVVM::BarrierReductionAttr(), Value());
-  }
+  void namedBarrier(Value id, int64_t threads) { call("barrier.cta.sync.aligned.count", {id, c32(threads)}); }
   void groupBarrier() { namedBarrier(arith::AddIOp::create(b, warpGroup, c32(kGroupBarrier)), kGroup); }
 
   DeviceBody &body;
@@ -120,12 +117,12 @@ Operand TensorGemm::operandOf(unsigned number, int64_t rows, int64_t at) {
   int64_t k = c.nest.sizeOf(c.k).factor, size = c.nest.sizeOf(loops).factor;
   map.dims[0] = made.tile.alongRows ? size : k;
   map.dims[1] = made.tile.alongRows ? k : size;
-  map.strides[0] = operand.strides[made.tile.alongRows ? c.k.back() : loops.back()].factor * kElementBytes;
+  map.strides[0] = operand.strides[made.tile.alongRows ? c.k.back() : loops.back()].factor;
   map.box[0] = kTileDepth;
   map.box[1] = made.tile.alongRows ? kTileDepth : rows;
   for (auto [i, loop] : llvm::enumerate(made.tile.outer)) {
     map.dims[2 + i] = c.nest.sizes[loop].factor;
-    map.strides[1 + i] = operand.strides[loop].factor * kElementBytes;
+    map.strides[1 + i] = operand.strides[loop].factor;
     map.box[2 + i] = 1;
   }
   made.map = body.tensorMap(operand.tensor, map);
@@ -295,9 +292,13 @@ LogicalResult TensorGemm::run() {
     return failure();
   const kernel::Contraction &c = product.c;
   std::string why;
-  for (unsigned operand : {c.a, c.b})
+  for (unsigned operand : {c.a, c.b}) {
     if (failed(kernel::matchTensorOperand(c, operand, &why)))
       return refuse(why);
+    auto bind = body.flat(c.nest.operands[operand].tensor).getDefiningOp<kernel::BindOp>();
+    if (!bind || !isa<BlockArgument>(bind.getPtr()))
+      return refuse("an operand is not in a buffer of its own");
+  }
   for (const kernel::TileGroup &group : kernel::tileGroups(body.strategy)) {
     bool isRows = c.rows.count && group.firstDim == c.rows.first, isColumns = group.firstDim == c.columns.first;
     if (group.tile != (isRows ? CudaGemmBlocks::kRows : isColumns ? blocks.columns : 1))

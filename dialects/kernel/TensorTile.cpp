@@ -30,6 +30,8 @@ FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, 
     return refuse("no loop of an operand is contiguous");
   SmallVector<SizeExpr> strides = {made.alongRows ? kStride : rowStride};
   SmallVector<SizeExpr> sizes = {c.nest.sizeOf(c.k), c.nest.sizeOf(rows)};
+  if (made.alongRows)
+    std::swap(sizes[0], sizes[1]);
   for (unsigned loop : llvm::reverse(c.outer))
     if (operand.moves(loop)) {
       made.outer.push_back(loop);
@@ -45,6 +47,10 @@ FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, 
   for (const SizeExpr &stride : strides)
     if (!stride.isStatic() || stride.factor * bytes % kStrideBytes || stride.factor * bytes >= kMaxStrideBytes)
       return refuse("rows of an operand do not begin at multiples of 16 bytes");
+  // What the documentation asserts of a map: a step of a dimension is no shorter than the one below it is long.
+  for (size_t i = 1; i < strides.size(); ++i)
+    if (strides[i].factor * bytes < sizes[i].factor)
+      return refuse("an operand's steps along its outer loops are too short");
   return made;
 }
 

@@ -8,8 +8,8 @@
 // boxes of 24576 bytes; 4 products of 16 steps each.
 // CHECK-LABEL: gpu.module @device
 // CHECK: func.func @product
-// CHECK-SAME: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
-// CHECK-SAME: kernel.tensor_maps = [array<i64: 0, 10, 2, 3, 0, 128, 200, 0, 0, 0, 256, 0, 0, 0, 64, 128, 0, 0, 0>, array<i64: 1, 10, 2, 3, 0, 192, 128, 0, 0, 0, 384, 0, 0, 0, 64, 64, 0, 0, 0>]
+// CHECK-SAME: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>}
+// CHECK-SAME: kernel.tensor_maps = [array<i64: 0, 10, 2, 3, 0, 128, 200, 0, 0, 0, 128, 0, 0, 0, 64, 128, 0, 0, 0>, array<i64: 1, 10, 2, 3, 0, 192, 128, 0, 0, 0, 192, 0, 0, 0, 64, 64, 0, 0, 0>]
 // CHECK: optc.nv.mbarrier.init
 // CHECK: nvvm.barrier0
 // CHECK: optc.nv.setmaxnreg.dec

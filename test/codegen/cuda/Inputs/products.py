@@ -82,7 +82,7 @@ CASES = {
     "a-by-columns": ("cuda-gemm", lambda: gemm(136, 200, 88, transA=1), {}),
     "both": ("cuda-gemm", lambda: gemm(136, 200, 88, transA=1, transB=1), {}),
     "batches": ("cuda-gemm", lambda: matmul([2, 3, 100, 64], [2, 3, 64, 80], [2, 3, 100, 80]), {}),
-    "shared-b": ("cuda-gemm", lambda: matmul([3, 2, 100, 64], [2, 64, 80], [3, 2, 100, 80]), {}),
+    "shared-b": ("cuda-mma", lambda: matmul([3, 2, 100, 64], [2, 64, 80], [3, 2, 100, 80]), {}),
     "wide": ("cuda-gemm", lambda: matmul([1536, 64], [64, 2816], [1536, 2816]), {}),
     "bf16": ("cuda-gemm", lambda: matmul([200, 128], [128, 120], [200, 120], BF16), {}),
     "feed-forward": ("cuda-gemm", lambda: feed_forward(100, 96, 192), {}),

@@ -3,7 +3,7 @@
 
   run.py [--all] [--seeds N] [NAME...]
 
-Every *.patch here is one fault in the code of a kernel: an edit of its IR after phase `kernel`. The kernel is compiled with
+Every *.patch here is one fault in the code of a kernel: an edit of its IR after phase `llvm`. The kernel is compiled with
 it, runs in the modes of the emulator, and has to be reported (or give another result) in at least those the patch names.
 The kernels as they are must not be reported in any mode: in random order with N seeds (3; 10 with --all). Without --all a
 fault runs in the modes it names only.
@@ -11,7 +11,8 @@ fault runs in the modes it names only.
 A patch: lines `# why`, `kernel: NAME`, `caught: MODE...` and edits,
   delete N TEXT             the N-th line that holds TEXT goes
   replace N TEXT            what follows, up to the next edit, takes its place; {0}, {1} ... are the SSA names of that
-                            line in order, {line} is the line itself
+                            line in order
+  swap TEXT | OLD | NEW     OLD becomes NEW in the first line that holds TEXT
 """
 
 import argparse
@@ -66,9 +67,16 @@ def tool(*arguments, environment=None):
 def apply(patch, ir):
     """The IR with the edits of a patch."""
     lines = ir.split("\n")
-    edits = re.split(r"^(?=delete |replace )", patch, flags=re.M)[1:]
+    edits = re.split(r"^(?=delete |replace |swap )", patch, flags=re.M)[1:]
     for edit in edits:
         head, *body = edit.rstrip("\n").split("\n")
+        if head.startswith("swap "):
+            text, old, new = head[len("swap ") :].split(" | ")
+            at = next((i for i, line in enumerate(lines) if text in line and old in line), None)
+            if at is None:
+                raise Failed(f"the IR has no line with {text!r} and {old!r}")
+            lines[at] = lines[at].replace(old, new)
+            continue
         verb, number, text = head.split(" ", 2)
         found = [i for i, line in enumerate(lines) if text in line]
         if len(found) < int(number):
@@ -78,7 +86,7 @@ def apply(patch, ir):
         if verb == "delete":
             lines[at] = ""
         else:
-            lines[at] = "\n".join(b.format(*names, line=lines[at]) for b in body)
+            lines[at] = "\n".join(b.format(*names) for b in body)
     return "\n".join(lines)
 
 
@@ -90,7 +98,7 @@ class Kernel:
         os.makedirs(self.folder)
         model = os.path.join(self.folder, "m.onnx")
         onnx.save(KERNELS[name](), model)
-        tool("optc", model, "--target=sm90", "-O3", "--stop-after=kernel", "-o", self.path("kernel.mlir"))
+        tool("optc", model, "--target=sm90", "-O3", "--stop-after=llvm", "-o", self.path("kernel.mlir"))
         with open(self.path("kernel.mlir")) as f:
             self.ir = f.read()
         rng = np.random.default_rng(0)
@@ -111,7 +119,7 @@ class Kernel:
         source, artifact = self.path(name + ".mlir"), self.path(name + ".so")
         with open(source, "w") as f:
             f.write(ir)
-        tool("optc", source, "--start-from=llvm", "--target=sm90", "-O3", "--emulate-only", "-o", artifact)
+        tool("optc", source, "--start-from=object", "--target=sm90", "-O3", "--emulate-only", "-o", artifact)
         return artifact
 
     def run(self, artifact, mode):
