@@ -159,7 +159,7 @@ def check_rules(name, folder):
     with open(cubin, "rb") as f:
         counts = sass.histogram(f.read())
     with open(report) as f:
-        kernels = [k for k in json.load(f)["kernels"] if k["family"] == "cuda-gemm"]
+        kernels = [k for k in json.load(f)["device"]["kernels"] if k["family"] == "cuda-gemm"]
     if not kernels:
         raise Failed("no kernel of the family")
     for k in kernels:
