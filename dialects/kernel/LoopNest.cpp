@@ -427,6 +427,20 @@ FailureOr<Epilogue> optc::kernel::matchEpilogue(const LoopNest &nest, ArrayRef<u
   return epilogue;
 }
 
+LogicalResult optc::kernel::matchEpilogues(const LoopNest &nest, ArrayRef<unsigned> columns, Block &body, bool indices,
+                                           std::string *why) {
+  linalg::GenericOp root = nest.op;
+  Value last = root.getResult(0);
+  for (auto op : body.getOps<linalg::GenericOp>()) {
+    if (op == root)
+      continue;
+    if (failed(matchEpilogue(nest, columns, op, last, indices, why)))
+      return failure();
+    last = op.getResult(0);
+  }
+  return success();
+}
+
 FailureOr<SmallVector<int64_t>> optc::kernel::dimsOfLoops(const LoopNest &nest, const NestOperand &operand,
                                                           ArrayRef<unsigned> loops) {
   unsigned number = &operand - nest.operands.begin();

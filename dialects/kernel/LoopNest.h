@@ -130,6 +130,9 @@ struct Epilogue {
 mlir::FailureOr<Epilogue> matchEpilogue(const LoopNest &nest, llvm::ArrayRef<unsigned> columns,
                                         mlir::linalg::GenericOp op, mlir::Value result, bool indices,
                                         std::string *why = nullptr);
+/// Whether the structured ops of `body` besides the nest's are such consumers, each of the one before.
+mlir::LogicalResult matchEpilogues(const LoopNest &nest, llvm::ArrayRef<unsigned> columns, mlir::Block &body,
+                                   bool indices, std::string *why = nullptr);
 
 /// The dimension of an operand's tensor that each loop walks, for packing; fails when a dimension is walked by no loop
 /// or by more than one.

@@ -1,9 +1,9 @@
 //===- Layers.cpp - which operators are quantized ------------------------===//
 #include "optc/passes/compress/Layers.h"
+#include "optc/dialects/onnx/Constants.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/OpTable.h"
 #include "optc/dialects/onnx/Types.h"
-#include "optc/passes/compress/Constants.h"
 #include <cmath>
 
 using namespace mlir;
@@ -47,7 +47,7 @@ const LayerKind *compress::layerKind(Operation *op) {
 /// A Gather of rows of a constant matrix.
 static bool isLookup(Operation *op) {
   return op->getName().getStringRef() == "onnx.Gather" && intAttrOr(op, "axis", 0) == 0 &&
-         isFloatConstant(op->getOperand(0)) && cast<ShapedType>(op->getOperand(0).getType()).getRank() == 2 &&
+         onnx::isFloatConstant(op->getOperand(0)) && cast<ShapedType>(op->getOperand(0).getType()).getRank() == 2 &&
          isa<RankedTensorType>(op->getResult(0).getType());
 }
 
@@ -76,10 +76,11 @@ std::string compress::weightFault(Operation *op, unsigned position) {
     return "its weights are " + onnx::dataTypeName(type.getElementType()).str() + "; only float32 is quantized";
   if (type.getRank() < 2)
     return "its weights are no matrix";
-  std::optional<std::vector<float>> elements = floatsOf(weights);
+  std::optional<std::vector<float>> elements = onnx::floatsOf(weights);
   if (!elements)
-    return isFloatConstant(onnx::operand(op, 0)) ? "its constant is the left operand; weights are the right one"
-                                                 : "both operands are computed at run time, so there are no weights";
+    return onnx::isFloatConstant(onnx::operand(op, 0))
+               ? "its constant is the left operand; weights are the right one"
+               : "both operands are computed at run time, so there are no weights";
   if (elements->empty())
     return "its weights are empty";
   if (llvm::any_of(*elements, [](float w) { return !std::isfinite(w); }))
@@ -98,8 +99,8 @@ Value compress::perChannelWeights(OpBuilder &b, Location loc, ArrayRef<float> va
                                   int64_t axis, int bits, std::vector<float> *scales) {
   QuantizedWeights q = compress::quantizeWeights(values, shapeAround(type, axis), /*block=*/0, bits);
   Value integers =
-      makeConstant(b, loc, type.clone(b.getIntegerType(bits)), bits == 4 ? packNibbles(q.values) : q.values);
-  Value scale = makeConstant(b, loc, RankedTensorType::get({type.getDimSize(axis)}, b.getF32Type()), q.scales);
+      onnx::makeConstant(b, loc, type.clone(b.getIntegerType(bits)), bits == 4 ? packNibbles(q.values) : q.values);
+  Value scale = onnx::makeConstant(b, loc, RankedTensorType::get({type.getDimSize(axis)}, b.getF32Type()), q.scales);
   if (scales)
     *scales = std::move(q.scales);
   return onnx::createOp(b, loc, "DequantizeLinear", {integers, scale}, {type},
@@ -113,7 +114,7 @@ LayerOutcome compress::outcomeOf(Operation *op) {
   outcome.op = op->getName().stripDialect().str();
   if (const LayerKind *kind = layerKind(op))
     for (unsigned position : kind->weights)
-      if (Value weights = onnx::operand(op, position); weights && isFloatConstant(weights))
+      if (Value weights = onnx::operand(op, position); weights && onnx::isFloatConstant(weights))
         outcome.floatBytes += cast<ShapedType>(weights.getType()).getNumElements() * sizeof(float);
   outcome.bytes = outcome.floatBytes;
   return outcome;

@@ -10,10 +10,10 @@
 // registers. Everything else reads the float value, so that nothing loses precision without a layer that gains by it.
 //
 //===----------------------------------------------------------------------===//
+#include "optc/dialects/onnx/Constants.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/Passes.h"
-#include "optc/passes/compress/Constants.h"
 #include "optc/passes/compress/Layers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -79,7 +79,7 @@ static bool padsWithZero(Operation *op) {
   Value value = onnx::operand(op, 2);
   if (!value || stringAttr(op, "mode", "constant") != "constant")
     return true;
-  std::optional<std::vector<float>> known = floatsOf(value);
+  std::optional<std::vector<float>> known = onnx::floatsOf(value);
   return known && known->size() == 1 && known->front() == 0;
 }
 
@@ -167,7 +167,7 @@ void Quantizer::findLayers() {
           "it is inside the body of " + onnx::describeOp(op->getParentOp()) + ", which calibration does not look into";
     else if (layer.reason = weightFault(op, kind->weights.front()); layer.reason.empty()) {
       Value input = op->getOperand(0);
-      if (isFloatConstant(input))
+      if (onnx::isFloatConstant(input))
         layer.reason = "its input is a constant";
       else if (!isFloatTensor(input))
         layer.reason = "its input has an unknown rank";
@@ -303,8 +303,9 @@ QuantParams Quantizer::paramsOf(Value value) { return uint8Params(ranges.lookup(
 static Type uint8Of(OpBuilder &b) { return b.getIntegerType(8, /*isSigned=*/false); }
 
 static SmallVector<Value> scaleAndZero(OpBuilder &b, Location loc, QuantParams params) {
-  return {makeConstant(b, loc, RankedTensorType::get({}, b.getF32Type()), std::vector<float>{params.scale}),
-          makeConstant(b, loc, RankedTensorType::get({}, uint8Of(b)), std::vector<uint8_t>{uint8_t(params.zero)})};
+  return {
+      onnx::makeConstant(b, loc, RankedTensorType::get({}, b.getF32Type()), std::vector<float>{params.scale}),
+      onnx::makeConstant(b, loc, RankedTensorType::get({}, uint8Of(b)), std::vector<uint8_t>{uint8_t(params.zero)})};
 }
 
 Value Quantizer::quantize(OpBuilder &b, Location loc, Value value, QuantParams params) {
@@ -357,7 +358,7 @@ void Quantizer::carry(OpBuilder &b, Operation *op) {
 /// The bias as int32 multiples of what the products are multiples of; the bias itself where that does not fit.
 Value Quantizer::quantizedBias(OpBuilder &b, Operation *op, float inputScale, ArrayRef<float> weightScales) {
   Value bias = onnx::operand(op, 2);
-  std::optional<std::vector<float>> values = bias ? floatsOf(bias) : std::nullopt;
+  std::optional<std::vector<float>> values = bias ? onnx::floatsOf(bias) : std::nullopt;
   auto isOne = [&](StringRef name) {
     auto factor = op->getAttrOfType<FloatAttr>(name);
     return !factor || factor.getValueAsDouble() == 1;
@@ -378,8 +379,8 @@ Value Quantizer::quantizedBias(OpBuilder &b, Operation *op, float inputScale, Ar
     integers.push_back(int32_t(q));
   }
   Location loc = bias.getLoc();
-  Value stored = makeConstant(b, loc, type.clone(b.getI32Type()), integers);
-  Value scale = makeConstant(b, loc, RankedTensorType::get({int64_t(scales.size())}, b.getF32Type()), scales);
+  Value stored = onnx::makeConstant(b, loc, type.clone(b.getI32Type()), integers);
+  Value scale = onnx::makeConstant(b, loc, RankedTensorType::get({int64_t(scales.size())}, b.getF32Type()), scales);
   return onnx::createOp(b, loc, "DequantizeLinear", {stored, scale}, {type},
                         b.getNamedAttr("axis", b.getI64IntegerAttr(type.getRank() - 1)))
       ->getResult(0);
@@ -390,7 +391,7 @@ Operation *Quantizer::quantizedLayer(OpBuilder &b, const Layer &layer, Value inp
   Value weights = onnx::operand(op, 1);
   auto type = cast<RankedTensorType>(weights.getType());
   std::vector<float> scales;
-  Value restored = perChannelWeights(b, weights.getLoc(), *floatsOf(weights), type,
+  Value restored = perChannelWeights(b, weights.getLoc(), *onnx::floatsOf(weights), type,
                                      layerKind(op)->channelAxis(op, type.getRank()), /*bits=*/8, &scales);
   Value bias = quantizedBias(b, op, inputScale, scales);
   Operation *made = inPlace ? op : b.clone(*op);

@@ -4,10 +4,10 @@
 //   Gather(%w, %i)   ->   Cast(Gather(int8, %i)) * Gather(scales, %i)
 //
 //===----------------------------------------------------------------------===//
+#include "optc/dialects/onnx/Constants.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/Passes.h"
-#include "optc/passes/compress/Constants.h"
 #include "optc/passes/compress/Layers.h"
 #include <cmath>
 
@@ -59,15 +59,15 @@ static Value groupedWeights(OpBuilder &b, Location loc, ArrayRef<float> values, 
     QuantizedWeights q = compress::quantizeWeights(values, shapeAround(stored, axis), block, /*bits=*/4);
     SmallVector<int64_t> scaleShape(stored.getShape());
     scaleShape[axis] = llvm::divideCeil(depth, block);
-    Value integers = makeConstant(b, loc, stored.clone(b.getIntegerType(4)), packNibbles(q.values));
-    Value scales = makeConstant(b, loc, RankedTensorType::get(scaleShape, b.getF32Type()), q.scales);
+    Value integers = onnx::makeConstant(b, loc, stored.clone(b.getIntegerType(4)), packNibbles(q.values));
+    Value scales = onnx::makeConstant(b, loc, RankedTensorType::get(scaleShape, b.getF32Type()), q.scales);
     result = createOne(b, loc, "DequantizeLinear", {integers, scales}, stored,
                        {intAttr(b, "axis", axis), intAttr(b, "block_size", block)});
   }
   if (stored == type)
     return result;
-  Value shape = makeConstant(b, loc, RankedTensorType::get({type.getRank()}, b.getI64Type()),
-                             std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
+  Value shape = onnx::makeConstant(b, loc, RankedTensorType::get({type.getRank()}, b.getI64Type()),
+                                   std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
   return createOne(b, loc, "Reshape", {result, shape}, type);
 }
 
@@ -80,10 +80,10 @@ static Value lookUp(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Value table = op->getOperand(0), rows = op->getOperand(1);
   auto type = cast<RankedTensorType>(table.getType()), made = cast<RankedTensorType>(op->getResult(0).getType());
-  QuantizedWeights q = compress::quantizeWeights(*floatsOf(table), shapeAround(type, 0), /*block=*/0, /*bits=*/8);
-  Value integers = makeConstant(b, table.getLoc(), type.clone(b.getI8Type()), q.values);
+  QuantizedWeights q = compress::quantizeWeights(*onnx::floatsOf(table), shapeAround(type, 0), /*block=*/0, /*bits=*/8);
+  Value integers = onnx::makeConstant(b, table.getLoc(), type.clone(b.getI8Type()), q.values);
   Value scales =
-      makeConstant(b, table.getLoc(), RankedTensorType::get({type.getDimSize(0), 1}, b.getF32Type()), q.scales);
+      onnx::makeConstant(b, table.getLoc(), RankedTensorType::get({type.getDimSize(0), 1}, b.getF32Type()), q.scales);
   SmallVector<int64_t> scaleShape(made.getShape());
   scaleShape.back() = 1;
   Value found = createOne(b, loc, "Gather", {integers, rows}, made.clone(b.getI8Type()));
@@ -138,7 +138,7 @@ static Value quantized(OpBuilder &b, Operation *op, unsigned position, const Wei
   const LayerKind *kind = layerKind(op);
   Value weights = onnx::operand(op, position);
   auto type = cast<RankedTensorType>(weights.getType());
-  std::vector<float> values = *floatsOf(weights);
+  std::vector<float> values = *onnx::floatsOf(weights);
   int64_t channels = kind->channelAxis(op, type.getRank()), sum = kind->sumAxis(op, type.getRank());
   return options.bits == 8 ? perChannelWeights(b, weights.getLoc(), values, type, channels, 8, nullptr)
                            : groupedWeights(b, weights.getLoc(), values, type, sum, channels, options.groupSize);

@@ -9,14 +9,12 @@
 //   %2 = Relu(%1)        ->  %2 = Relu(%1) : f16
 //   %3 = Softmax(%2)         %2w = Cast(%2), %3 = Softmax(%2w) : f32
 //===----------------------------------------------------------------------===//
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "optc/dialects/onnx/Elements.h"
+#include "optc/dialects/onnx/Constants.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Endian.h"
 
 namespace optc {
 #define GEN_PASS_DEF_REDUCEPRECISION
@@ -46,7 +44,7 @@ private:
   Value narrowOf(Value value);
   Value wideOf(Value value);
   Value castAfter(Value value, Type element);
-  onnx::ConstantOp narrowConstant(onnx::ConstantOp constant);
+  Value narrowConstant(onnx::ConstantOp constant);
   void makeNarrow(Value result);
 
   FloatType narrow;
@@ -88,48 +86,29 @@ static bool isF32(Value value) { return hasElement(value, Float32Type::get(value
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The elements of an f32 constant.
-static SmallVector<float> floatsOf(onnx::ConstantOp constant) {
-  SmallVector<float> floats;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue())) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    ArrayRef<char> bytes = blob ? blob->getData() : ArrayRef<char>();
-    floats.resize_for_overwrite(bytes.size() / 4);
-    for (auto [i, x] : llvm::enumerate(floats))
-      x = llvm::bit_cast<float>(llvm::support::endian::read32le(bytes.data() + 4 * i));
-  } else if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
-    llvm::append_range(floats, dense.getValues<float>());
-  }
-  return floats;
-}
-
-/// Whether no finite element becomes infinite.
+/// Whether no finite element becomes infinite. An unknown one may.
 bool ReducePrecision::fits(onnx::ConstantOp constant) {
   auto [it, isNew] = inRange.try_emplace(constant, true);
   if (isNew) {
     double largest = APFloat::getLargest(narrow.getFloatSemantics()).convertToDouble();
-    it->second = llvm::none_of(floatsOf(constant), [&](float x) { return std::isfinite(x) && std::fabs(x) > largest; });
+    auto floats = onnx::floatsOf(constant);
+    it->second = floats && llvm::none_of(*floats, [&](float x) { return std::isfinite(x) && std::fabs(x) > largest; });
   }
   return it->second;
 }
 
-onnx::ConstantOp ReducePrecision::narrowConstant(onnx::ConstantOp constant) {
-  SmallVector<float> floats = floatsOf(constant);
-  AsmResourceBlob blob =
-      HeapAsmResourceBlob::allocate(std::max<size_t>(2 * floats.size(), 1), 64, /*dataIsMutable=*/true);
-  char *bytes = blob.getMutableData().data();
-  for (auto [i, x] : llvm::enumerate(floats)) {
+Value ReducePrecision::narrowConstant(onnx::ConstantOp constant) {
+  std::vector<uint16_t> elements;
+  for (float x : *onnx::floatsOf(constant)) {
     APFloat value(x);
     bool lossy;
     value.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
-    llvm::support::endian::write16le(bytes + 2 * i, value.bitcastToAPInt().getZExtValue());
+    elements.push_back(value.bitcastToAPInt().getZExtValue());
   }
-  auto type = cast<RankedTensorType>(constant.getOutput().getType()).clone(narrow);
-  ArrayRef<char> data(bytes, 2 * floats.size());
-  ElementsAttr value = onnx::elementsAttr(type, data, [&] { return std::move(blob); });
   OpBuilder b(constant);
   b.setInsertionPointAfter(constant);
-  return onnx::ConstantOp::create(b, constant.getLoc(), value);
+  auto type = cast<RankedTensorType>(constant.getOutput().getType()).clone(narrow);
+  return onnx::makeConstant(b, constant.getLoc(), type, elements);
 }
 
 Value ReducePrecision::castAfter(Value value, Type element) {
@@ -147,7 +126,7 @@ Value ReducePrecision::narrowOf(Value value) {
   if (known)
     return known;
   if (auto constant = value.getDefiningOp<onnx::ConstantOp>())
-    return known = narrowConstant(constant).getOutput();
+    return known = narrowConstant(constant);
   return known = castAfter(value, narrow);
 }
 

@@ -29,13 +29,8 @@ kernel::StrategyAttr configure::chooseCudaGemm(kernel::DispatchOp dispatch, cons
   for (unsigned operand : {c->a, c->b})
     if (failed(kernel::matchTensorOperand(*c, operand, &why)))
       return decline(why);
-  Value last = root.getResult(0);
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
-      if (failed(kernel::matchEpilogue(c->nest, c->n, generic, last, /*indices=*/false, &why)))
-        return decline(why);
-      last = generic.getResult(0);
-    }
+  if (failed(kernel::matchEpilogues(c->nest, c->n, dispatch.getBody().front(), /*indices=*/false, &why)))
+    return decline(why);
   int64_t m = c->nest.sizeOf(c->m).factor, n = c->nest.sizeOf(c->n).factor, outer = typical(c->nest.sizeOf(c->outer));
   if (m < kFewestRows)
     return decline("fewer than 16 rows");

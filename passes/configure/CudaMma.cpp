@@ -23,13 +23,8 @@ kernel::StrategyAttr configure::chooseCudaMma(kernel::DispatchOp dispatch, const
   Type elem = cast<ShapedType>(c->operandA().tensor.getType()).getElementType();
   if (!elem.isF16() && !elem.isBF16())
     return decline("neither f16 nor bf16");
-  Value last = root.getResult(0);
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
-      if (failed(kernel::matchEpilogue(c->nest, c->n, generic, last, /*indices=*/false, &why)))
-        return decline(why);
-      last = generic.getResult(0);
-    }
+  if (failed(kernel::matchEpilogues(c->nest, c->n, dispatch.getBody().front(), /*indices=*/false, &why)))
+    return decline(why);
   int64_t m = typical(c->nest.sizeOf(c->m)), n = typical(c->nest.sizeOf(c->n)),
           outer = std::min(typical(c->nest.sizeOf(c->outer)), kWhole >> 20);
   CudaMmaBlocks blocks = m <= kFewRows.tileRows() ? kFewRows : std::end(kBlocks)[-1];

@@ -27,13 +27,8 @@ kernel::StrategyAttr configure::chooseCudaSimtGemm(kernel::DispatchOp dispatch, 
     return decline(why);
   if (c->isInteger || c->computedB || c->bFactor != kernel::Contraction::Factor::Plain)
     return decline("a factor is no float tensor of the result's type");
-  Value last = root.getResult(0);
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
-      if (failed(kernel::matchEpilogue(c->nest, c->n, generic, last, /*indices=*/false, &why)))
-        return decline(why);
-      last = generic.getResult(0);
-    }
+  if (failed(kernel::matchEpilogues(c->nest, c->n, dispatch.getBody().front(), /*indices=*/false, &why)))
+    return decline(why);
   int64_t m = typical(c->nest.sizeOf(c->m)), n = typical(c->nest.sizeOf(c->n)),
           outer = typical(c->nest.sizeOf(c->outer));
   auto tilesOf = [&](const CudaSimtGemmBlocks &b) {

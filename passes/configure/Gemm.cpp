@@ -160,13 +160,8 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     return decline(why);
   Contraction &c = *product;
   // Everything else of the dispatch has to be an epilogue.
-  Value last = root.getResult(0);
-  for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic != root) {
-      if (failed(kernel::matchEpilogue(c.nest, c.n, generic, last, /*indices=*/false, &why)))
-        return decline(why);
-      last = generic.getResult(0);
-    }
+  if (failed(kernel::matchEpilogues(c.nest, c.n, dispatch.getBody().front(), /*indices=*/false, &why)))
+    return decline(why);
   Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
   kernel::GemmBlocks blocks = blocksFor(c, elem, machine);
   const NestOperand &b = c.operandB();

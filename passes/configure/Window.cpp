@@ -138,13 +138,8 @@ kernel::StrategyAttr configure::chooseWindow(kernel::DispatchOp dispatch, const 
   Window &w = *match;
   if (!kernel::hasVectorWeights(w))
     return decline("the second operand is neither constant nor contiguous along the vectors");
-  Value last = root.getResult(0);
-  for (auto generic : dispatch.getBody().front().getOps<linalg::GenericOp>())
-    if (generic != root) {
-      if (failed(kernel::matchEpilogue(w.nest, w.lane, generic, last, /*indices=*/true, &why)))
-        return decline(why);
-      last = generic.getResult(0);
-    }
+  if (failed(kernel::matchEpilogues(w.nest, w.lane, dispatch.getBody().front(), /*indices=*/true, &why)))
+    return decline(why);
   // Dimensions of the result that tiles are cut along: all up to the rows.
   SmallVector<unsigned> order;
   for (AffineExpr expr : root.getIndexingMapsArray().back().getResults())

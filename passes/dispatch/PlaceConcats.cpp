@@ -32,32 +32,20 @@ using namespace optc;
 // Parts in their place
 //===----------------------------------------------------------------------===//
 
-/// Whether all ops of a dispatch but the root are computed on the root's accumulators.
-static bool areEpilogues(ArrayRef<linalg::GenericOp> ops, linalg::GenericOp root, const kernel::LoopNest &nest,
-                         ArrayRef<unsigned> columns, bool indices) {
-  Value last = root.getResult(0);
-  for (linalg::GenericOp op : ops) {
-    if (op == root)
-      continue;
-    if (failed(kernel::matchEpilogue(nest, columns, op, last, indices)))
-      return false;
-    last = op.getResult(0);
-  }
-  return true;
-}
-
 /// The family that `configure` will choose: the conditions of all of them, without their numbers.
 static StringRef familyOf(kernel::DispatchOp dispatch) {
-  SmallVector<linalg::GenericOp> ops = llvm::to_vector(dispatch.getBody().front().getOps<linalg::GenericOp>());
+  Block &body = dispatch.getBody().front();
+  SmallVector<linalg::GenericOp> ops = llvm::to_vector(body.getOps<linalg::GenericOp>());
   auto root = llvm::find_if(ops, [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; });
   if (root == ops.end())
     return kernel::kFamilyLoops;
   if (auto product = kernel::matchContraction(*root); succeeded(product))
     if ((kernel::hasContiguousColumns(*product) || kernel::isPackable(*product)) &&
-        areEpilogues(ops, *root, product->nest, product->n, /*indices=*/false))
+        succeeded(kernel::matchEpilogues(product->nest, product->n, body, /*indices=*/false)))
       return kernel::kFamilyGemm;
   if (auto window = kernel::matchWindow(*root); succeeded(window))
-    if (kernel::hasVectorWeights(*window) && areEpilogues(ops, *root, window->nest, window->lane, /*indices=*/true))
+    if (kernel::hasVectorWeights(*window) &&
+        succeeded(kernel::matchEpilogues(window->nest, window->lane, body, /*indices=*/true)))
       return kernel::kFamilyWindow;
   if (succeeded(kernel::matchRows(ops)))
     return kernel::kFamilyRows;

@@ -135,7 +135,7 @@ static std::optional<std::pair<float, float>> boundsOf(Operation *op) {
   float bounds[] = {-INFINITY, INFINITY};
   for (unsigned i : {0, 1})
     if (Value v = onnx::operand(op, i + 1)) {
-      auto known = quant::floatsOf(v);
+      auto known = onnx::floatsOf(v);
       if (!known || known->size() != 1)
         return std::nullopt;
       bounds[i] = (*known)[0];
@@ -145,7 +145,7 @@ static std::optional<std::pair<float, float>> boundsOf(Operation *op) {
 
 /// Takes a QuantizeLinear behind the product, possibly behind an activation, when nothing else reads what is between.
 void IntegerProducts::takeQuantized(Product &p) {
-  if (p.floatBias || !quant::floatsOf(p.aScale) || !quant::floatsOf(p.bScale) || !p.result.hasOneUse())
+  if (p.floatBias || !onnx::floatsOf(p.aScale) || !onnx::floatsOf(p.bScale) || !p.result.hasOneUse())
     return;
   Operation *user = *p.result.user_begin(), *activation = nullptr;
   auto bounds = boundsOf(user);
@@ -156,7 +156,7 @@ void IntegerProducts::takeQuantized(Product &p) {
   std::optional<Linear> q = quant::quantizeOf(user);
   if (!q || !isByte(q->integers) || !quant::isPerTensor(*q))
     return;
-  auto scale = quant::floatsOf(q->scale);
+  auto scale = onnx::floatsOf(q->scale);
   auto zero = quant::zeroOf(*q);
   if (!scale || !zero || zero->size() != 1 || !((*scale)[0] > 0) || !std::isnormal((*scale)[0]))
     return;
@@ -182,7 +182,7 @@ void IntegerProducts::takeBias(Product &p, Value bias) {
     return;
   Value values = onnx::operand(def, 0), zero = onnx::operand(def, 2);
   auto type = rankedType(values);
-  auto have = quant::floatsOf(onnx::operand(def, 1)), a = quant::floatsOf(p.aScale), b = quant::floatsOf(p.bScale);
+  auto have = onnx::floatsOf(onnx::operand(def, 1)), a = onnx::floatsOf(p.aScale), b = onnx::floatsOf(p.bScale);
   auto zeros = zero ? quant::intsOf(zero) : std::optional(SmallVector<int64_t>{0});
   auto ints = quant::intsOf(values);
   if (!type || !type.getElementType().isInteger(32) || !have || !a || a->size() != 1 || !b || !zeros || !ints ||
@@ -221,8 +221,8 @@ static Value besideChannels(OpBuilder &b, Location loc, Value v, Kind kind, int6
 /// What the sums are multiplied by: a constant where all scales are.
 static Value scaleOfSums(OpBuilder &b, const Product &p, int64_t rank) {
   Location loc = p.op->getLoc();
-  auto x = quant::floatsOf(p.aScale), w = quant::floatsOf(p.bScale);
-  auto y = p.yScale ? quant::floatsOf(p.yScale) : std::optional(SmallVector<float>{1});
+  auto x = onnx::floatsOf(p.aScale), w = onnx::floatsOf(p.bScale);
+  auto y = p.yScale ? onnx::floatsOf(p.yScale) : std::optional(std::vector<float>{1});
   if (x && w && y && x->size() == 1 && y->size() == 1) {
     SmallVector<float> values;
     for (float scale : *w) {
@@ -238,7 +238,7 @@ static Value scaleOfSums(OpBuilder &b, const Product &p, int64_t rank) {
       shape.resize(std::max<size_t>(shape.size(), 1));
     if (!shape.empty())
       shape[0] = values.size();
-    return quant::makeConstant(b, loc, values, shape);
+    return quant::makeFloats(b, loc, values, shape);
   }
   Type f32 = b.getF32Type();
   Value left = besideChannels(b, loc, p.aScale, p.kind, rank), right = besideChannels(b, loc, p.bScale, p.kind, rank);
@@ -282,7 +282,7 @@ void IntegerProducts::rewrite(Product &p) {
     SmallVector<NamedAttribute> attributes;
     if (!p.yZero)
       attributes.push_back(dtype);
-    Value one = quant::makeConstant(b, loc, {1.0f}, {});
+    Value one = quant::makeFloats(b, loc, {1.0f}, {});
     y = quant::makeOp(b, p.result.getLoc(), "QuantizeLinear", {y, one, p.yZero}, p.result.getType(), attributes);
   }
   p.result.replaceAllUsesWith(y);
@@ -307,7 +307,7 @@ void IntegerProducts::keepWeights(Operation *op, Kind kind, const Linear &weight
       (blocks ? type.getDimSize(1 - axis) % weights.block != 0 || given == axis : given != axis))
     return stay(op, blocks ? "the blocks of the weights do not divide the axis that sums run along"
                            : "the weights have a scale per index of the axis that sums run along");
-  if (!quant::floatsOf(weights.scale) || !quant::zeroOf(weights))
+  if (!onnx::floatsOf(weights.scale) || !quant::zeroOf(weights))
     return stay(op, "scale and zero point of the weights are not constants");
   if (kind == Kind::Gemm && (floatAttr(op, "alpha", 1) != 1 || intAttr(op, "transA", 0)))
     return stay(op, "alpha is not 1, or the first factor is transposed");
@@ -322,7 +322,7 @@ void IntegerProducts::keepWeights(Operation *op, Kind kind, const Linear &weight
   Value y = quant::makeOp(b, loc, "MatMul", {op->getOperand(0), w}, old.getType());
   if (Value c = onnx::operand(op, 2)) {
     if (float beta = floatAttr(op, "beta", 1); beta != 1)
-      c = quant::makeOp(b, loc, "Mul", {c, quant::makeConstant(b, loc, {beta}, {})}, c.getType());
+      c = quant::makeOp(b, loc, "Mul", {c, quant::makeFloats(b, loc, {beta}, {})}, c.getType());
     y = quant::makeOp(b, loc, "Add", {y, c}, old.getType());
   }
   old.replaceAllUsesWith(y);
@@ -376,7 +376,7 @@ void IntegerProducts::visit(Operation *op, Kind kind) {
     p.alpha = floatAttr(op, "alpha", 1);
     if (bias && floatAttr(op, "beta", 1) != 1)
       return stay(op, "attribute 'beta' is not 1");
-    if (p.alpha != 1 && (!quant::floatsOf(p.aScale) || !quant::floatsOf(p.bScale)))
+    if (p.alpha != 1 && (!onnx::floatsOf(p.aScale) || !onnx::floatsOf(p.bScale)))
       return stay(op, "attribute 'alpha' is not 1 and the scales are not known before the run");
   }
   if (bias)
@@ -396,7 +396,7 @@ void IntegerProducts::qlinear(Operation *op) {
   p.yZero = at(7);
   auto bScale = rankedType(p.bScale), b = rankedType(p.b), result = rankedType(p.result);
   for (Value v : {p.aScale, p.bScale, p.yScale})
-    if (!quant::floatsOf(v))
+    if (!onnx::floatsOf(v))
       return;
   bool plain = b && bScale && result && isByte(b.getElementType()) && isByte(getElementTypeOrSelf(p.a.getType())) &&
                isScalar(p.aScale) && isScalar(p.yScale) && bScale.getRank() <= 1 &&

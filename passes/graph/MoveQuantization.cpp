@@ -66,7 +66,7 @@ struct MoveQuantization : optc::impl::MoveQuantizationBase<MoveQuantization> {
     std::optional<SmallVector<Linear>> data = dequantizedData(op);
     if (!data || data->size() != 1 || !data->front().op->hasOneUse())
       return false;
-    auto scale = quant::floatsOf(data->front().scale);
+    auto scale = onnx::floatsOf(data->front().scale);
     if (quant::comparesIntegers(op) && !(scale && (*scale)[0] > 0))
       return false;
     OpBuilder b(op);

@@ -70,18 +70,6 @@ std::optional<SmallVector<char>> quant::bytesOf(Value constant) {
   return bytes;
 }
 
-std::optional<SmallVector<float>> quant::floatsOf(Value constant) {
-  auto raw = rawOf(constant);
-  if (!raw || !raw->first.getElementType().isF32())
-    return std::nullopt;
-  SmallVector<float> values(raw->second.size() / sizeof(float));
-  std::memcpy(values.data(), raw->second.data(), values.size() * sizeof(float));
-  int64_t count = raw->first.getNumElements();
-  if (values.size() == 1 && count > 1)
-    values.assign(count, values[0]);
-  return static_cast<int64_t>(values.size()) == count ? std::optional(values) : std::nullopt;
-}
-
 std::optional<SmallVector<int64_t>> quant::intsOf(Value constant) {
   auto raw = rawOf(constant);
   auto element = raw ? dyn_cast<IntegerType>(raw->first.getElementType()) : IntegerType();
@@ -117,7 +105,7 @@ bool quant::isPerTensor(const Linear &linear) {
 bool quant::isExactPair(const Linear &dequantize, const Linear &quantize) {
   if (dequantize.integers != quantize.integers || !isPerTensor(dequantize) || !isPerTensor(quantize))
     return false;
-  auto s = floatsOf(dequantize.scale), t = floatsOf(quantize.scale);
+  auto s = onnx::floatsOf(dequantize.scale), t = onnx::floatsOf(quantize.scale);
   auto z = zeroOf(dequantize), y = zeroOf(quantize);
   if (!s || !t || !z || !y || (*s)[0] != (*t)[0] || z->size() != 1 || *z != *y)
     return false;
@@ -161,15 +149,10 @@ TensorType quant::typeLike(Value value, Type element) {
   return cast<TensorType>(value.getType()).cloneWith(std::nullopt, element);
 }
 
-Value quant::makeConstant(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<char> bytes) {
-  return onnx::ConstantOp::create(b, loc, onnx::elementsAttr(type, bytes, [&] {
-                                    return HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64);
-                                  }));
-}
-
-Value quant::makeConstant(OpBuilder &b, Location loc, ArrayRef<float> values, ArrayRef<int64_t> shape) {
-  return makeConstant(b, loc, RankedTensorType::get(shape, b.getF32Type()),
-                      ArrayRef<char>(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(float)));
+Value quant::makeFloats(OpBuilder &b, Location loc, ArrayRef<float> values, ArrayRef<int64_t> shape) {
+  return onnx::makeConstant(
+      b, loc, RankedTensorType::get(shape, b.getF32Type()),
+      ArrayRef<char>(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(float)));
 }
 
 Value quant::makeOp(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands, Type result,
@@ -189,5 +172,5 @@ Value quant::transposed(OpBuilder &b, Location loc, Value matrix) {
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
       moved[column * rows + row] = (*bytes)[row * columns + column];
-  return makeConstant(b, loc, to, moved);
+  return onnx::makeConstant(b, loc, to, moved);
 }

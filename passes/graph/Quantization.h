@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "optc/dialects/onnx/Constants.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/dialects/onnx/OpTable.h"
 #include <optional>
@@ -23,8 +24,7 @@ std::optional<Linear> dequantizeOf(mlir::Value value);
 /// QuantizeLinear of f32 with an f32 scale to integers of at most 8 bits, else none.
 std::optional<Linear> quantizeOf(mlir::Operation *op);
 
-/// The elements of a constant of f32 or of integers; none for other values.
-std::optional<llvm::SmallVector<float>> floatsOf(mlir::Value constant);
+/// The elements of a constant of integers; none for other values.
 std::optional<llvm::SmallVector<int64_t>> intsOf(mlir::Value constant);
 /// The bytes of a constant in ONNX's raw form, those of sub-byte types excepted.
 std::optional<llvm::SmallVector<char>> bytesOf(mlir::Value constant);
@@ -49,10 +49,9 @@ unsigned makeActivationsUnsigned(mlir::func::FuncOp func);
 
 /// What is known of the shape of `value`, with another element type.
 mlir::TensorType typeLike(mlir::Value value, mlir::Type element);
-mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<float> values,
-                         llvm::ArrayRef<int64_t> shape);
-mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType type,
-                         llvm::ArrayRef<char> bytes);
+/// A constant of f32.
+mlir::Value makeFloats(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<float> values,
+                       llvm::ArrayRef<int64_t> shape);
 /// A matrix with its axes exchanged: a constant where it is one of bytes.
 mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value matrix);
 /// The first result of a new op of ai.onnx.

@@ -175,7 +175,7 @@ static Value raiseMatMulNBits(Raise &r) {
     zeros = withoutGaps(*given, n, blocks, bits);
   }
   auto constant = [&](ArrayRef<char> bytes, int64_t columns, Type element) {
-    return quant::makeConstant(r.b, r.loc, RankedTensorType::get({n, columns}, element), bytes);
+    return onnx::makeConstant(r.b, r.loc, RankedTensorType::get({n, columns}, element), bytes);
   };
   Value matrix = constant(*w, blocks * block, narrow);
   matrix = r.make("DequantizeLinear", {matrix, constant(*scales, blocks, f32), constant(zeros, blocks, narrow)}, f32,

@@ -54,7 +54,7 @@ static Value withUnsignedZero(const Linear &linear, Value x, Type result) {
   Type ui8 = b.getIntegerType(8, /*isSigned=*/false);
   auto shape = linear.zero ? cast<RankedTensorType>(linear.zero.getType()).getShape() : ArrayRef<int64_t>();
   char zero = static_cast<char>((*quant::zeroOf(linear))[0] + 128);
-  Value moved = quant::makeConstant(b, linear.op->getLoc(), RankedTensorType::get(shape, ui8), ArrayRef<char>(zero));
+  Value moved = onnx::makeConstant(b, linear.op->getLoc(), RankedTensorType::get(shape, ui8), ArrayRef<char>(zero));
   return quant::makeOp(b, linear.op->getLoc(), linear.op->getName().stripDialect(), {x, linear.scale, moved}, result);
 }
 

@@ -1,13 +1,13 @@
 //===- Constants.h - weights of a model, read and made --------------------===//
-#ifndef OPTC_PASSES_COMPRESS_CONSTANTS_H
-#define OPTC_PASSES_COMPRESS_CONSTANTS_H
+#ifndef OPTC_DIALECTS_ONNX_CONSTANTS_H
+#define OPTC_DIALECTS_ONNX_CONSTANTS_H
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include <optional>
 #include <vector>
 
-namespace optc::compress {
+namespace optc::onnx {
 
 /// The elements of an onnx.Constant of float32; nothing for other values.
 std::optional<std::vector<float>> floatsOf(mlir::Value value);
@@ -24,5 +24,5 @@ mlir::Value makeConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTen
       b, loc, type, llvm::ArrayRef<char>(reinterpret_cast<const char *>(elements.data()), elements.size() * sizeof(T)));
 }
 
-} // namespace optc::compress
+} // namespace optc::onnx
 #endif

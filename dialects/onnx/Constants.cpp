@@ -1,5 +1,5 @@
 //===- Constants.cpp - weights of a model, read and made ------------------===//
-#include "optc/passes/compress/Constants.h"
+#include "optc/dialects/onnx/Constants.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "optc/dialects/onnx/Elements.h"
 #include "optc/dialects/onnx/Onnx.h"
@@ -21,9 +21,9 @@ static ElementsAttr floatElements(Value value) {
                                                                                              : ElementsAttr();
 }
 
-bool compress::isFloatConstant(Value value) { return bool(floatElements(value)); }
+bool onnx::isFloatConstant(Value value) { return bool(floatElements(value)); }
 
-std::optional<std::vector<float>> compress::floatsOf(Value value) {
+std::optional<std::vector<float>> onnx::floatsOf(Value value) {
   ElementsAttr elements = floatElements(value);
   if (!elements)
     return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<std::vector<float>> compress::floatsOf(Value value) {
   return values;
 }
 
-Value compress::makeConstant(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<char> bytes) {
+Value onnx::makeConstant(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<char> bytes) {
   ElementsAttr value = onnx::elementsAttr(
       type, bytes, [&] { return HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, /*dataIsMutable=*/false); });
   return onnx::ConstantOp::create(b, loc, value);
