@@ -67,8 +67,8 @@ void optc::joinChannels(Operation *op, ChannelGraph &graph, int64_t axis,
   Value result = op->getResult(0);
   ChannelIds all;
   for (auto [i, at] : operands)
-    if (ChannelIds own = graph.ids(op->getOperand(i), at); !own.empty())
-      all = own;
+    if (ChannelIds own = graph.ids(op->getOperand(i), at); own.size() > all.size())
+      all = own; // not a gate of one channel
   if (all.empty())
     return;
   std::string why;
@@ -117,8 +117,7 @@ static void broadcast(Operation *op, ChannelGraph &graph) {
 static void alongAxis(Operation *op, ChannelGraph &graph) {
   int64_t axis = axisAttr(op, "axis", -1, rankOf(op->getOperand(0)));
   graph.stay(graph.ids(op->getOperand(0), axis), "their sum is 1 in " + describeNode(op));
-  if (graph.ids(op->getOperand(0), axis).empty())
-    passChannels(op, graph);
+  passChannels(op, graph);
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,28 +22,68 @@ static void stayAll(Operation *op, ChannelGraph &graph, const Twine &why) {
     graph.stay(operand, "they reach " + describeNode(op) + ", " + why);
 }
 
-/// Gives operand `position` a constant vector in which entry `at` is the number of channels that stay.
+/// The part of a concatenation of vectors that entry `at` comes from, which is entry `at` of the part afterwards.
+static OpOperand *partOf(Operation *concat, int64_t &at) {
+  for (OpOperand &part : concat->getOpOperands()) {
+    std::optional<int64_t> size = sizeOf(part.get(), 0);
+    if (!size || at < *size)
+      return size ? &part : nullptr;
+    at -= *size;
+  }
+  return nullptr;
+}
+
+static bool isConcat(Operation *op) { return op && op->getName().getStringRef() == "onnx.Concat"; }
+
+/// Whether entry `at` of a vector of int64 is written in a constant, which may be a part of a concatenation.
+static bool isWritten(Value vector, int64_t at) {
+  Operation *def = vector.getDefiningOp();
+  if (isConcat(def)) {
+    OpOperand *part = partOf(def, at);
+    return part && isWritten(part->get(), at);
+  }
+  auto constant = dyn_cast_or_null<onnx::ConstantOp>(def);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && dense.getElementType().isInteger(64) && dense.getType().getRank() == 1 && at < dense.getNumElements();
+}
+
+/// Sets an entry that `isWritten` of the vector that `use` reads; other readers keep theirs.
+static void writeEntry(OpOperand &use, int64_t at, int64_t number) {
+  Operation *old = use.get().getDefiningOp();
+  OpBuilder b(use.getOwner());
+  if (isConcat(old)) {
+    Operation *copy = b.clone(*old);
+    OpOperand *part = partOf(copy, at);
+    writeEntry(*part, at, number);
+    use.set(copy->getResult(0));
+  } else {
+    auto dense = cast<DenseElementsAttr>(cast<onnx::ConstantOp>(old).getValue());
+    auto values = llvm::to_vector(dense.getValues<int64_t>());
+    values[at] = number;
+    auto changed = DenseElementsAttr::get(dense.getType(), ArrayRef<int64_t>(values));
+    use.set(onnx::ConstantOp::create(b, old->getLoc(), changed).getOutput());
+  }
+  if (old->use_empty())
+    old->erase();
+}
+
+/// Makes entry `at` of the vector that is operand `position` the number of channels that stay.
 static void resizeEntry(Operation *op, ChannelGraph &graph, unsigned position, int64_t at, ChannelIds ids) {
   graph.edit([op, position, at, ids](const KeptChannels &kept) {
-    if (kept.count(ids) == int64_t(ids.size()))
-      return;
-    auto old = op->getOperand(position).getDefiningOp<onnx::ConstantOp>();
-    auto values = llvm::to_vector(cast<DenseElementsAttr>(old.getValue()).getValues<int64_t>());
-    values[at] = kept.count(ids);
-    OpBuilder b(op);
-    auto type = cast<RankedTensorType>(old.getOutput().getType());
-    auto made = onnx::ConstantOp::create(b, old.getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(values)));
-    op->setOperand(position, made.getOutput());
-    if (old->use_empty())
-      old->erase();
+    if (kept.count(ids) != int64_t(ids.size()))
+      writeEntry(op->getOpOperand(position), at, kept.count(ids));
   });
 }
 
-/// A constant vector of int64 that resizeEntry can change.
-static bool isVector(Value value, int64_t size) {
-  auto constant = value.getDefiningOp<onnx::ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return dense && dense.getElementType().isInteger(64) && dense.getNumElements() == size;
+/// Replaces an op by one whose second operand, which may have been missing, are these numbers.
+static void giveVector(Operation *op, ArrayRef<int64_t> numbers, ArrayRef<NamedAttribute> attributes) {
+  OpBuilder b(op);
+  auto type = RankedTensorType::get({int64_t(numbers.size())}, b.getI64Type());
+  Value vector = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(type, numbers));
+  Operation *made = onnx::createOp(b, op->getLoc(), op->getName().stripDialect(), {op->getOperand(0), vector},
+                                   llvm::to_vector(op->getResultTypes()), attributes);
+  op->replaceAllUsesWith(made);
+  op->erase();
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +200,7 @@ static void reshape(Operation *op, ChannelGraph &graph) {
       if (auto zero = op->getAttrOfType<IntegerAttr>("allowzero"); zero && zero.getInt())
         copies = false;
       if (!entry->isConst(-1) && !copies) {
-        if (!isVector(shape, entries->size())) {
+        if (!isWritten(shape, to)) {
           refuse("has a shape that is computed at run time");
           continue;
         }
@@ -169,6 +209,19 @@ static void reshape(Operation *op, ChannelGraph &graph) {
     }
     graph.set(result, to, ids);
   }
+}
+
+/// Without axes it drops all of size 1, which an axis of channels could become.
+static void squeeze(Operation *op, ChannelGraph &graph) {
+  reshape(op, graph);
+  const ShapeInfo &in = graph.table.get(op->getOperand(0));
+  if (!graph.isTraced(op->getOperand(0)) || onnx::operand(op, 1) || !in.ranked)
+    return;
+  SmallVector<int64_t> axes;
+  for (auto [i, size] : llvm::enumerate(in.dims))
+    if (size->isConst(1))
+      axes.push_back(i);
+  graph.edit([op, axes](const KeptChannels &) { giveVector(op, axes, {}); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,8 +281,9 @@ static void split(Operation *op, ChannelGraph &graph) {
     if (ids.empty())
       continue;
     if (!size || at + *size > int64_t(ids.size()))
-      return graph.stay(ids, "they reach " + describeNode(op) + ", whose parts have no known size");
+      return graph.stay(x, "they reach " + describeNode(op) + ", whose parts have no known size");
     parts.push_back(ids.slice(at, *size));
+    graph.keepSome(parts.back());
     graph.set(result, axis, parts.back());
     at += *size;
   }
@@ -239,16 +293,10 @@ static void split(Operation *op, ChannelGraph &graph) {
     SmallVector<int64_t> sizes;
     for (ChannelIds part : parts)
       sizes.push_back(kept.count(part));
-    OpBuilder b(op);
-    auto type = RankedTensorType::get({int64_t(sizes.size())}, b.getI64Type());
-    Value list = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(sizes)));
     SmallVector<NamedAttribute> attributes;
     if (Attribute axisAttr = op->getAttr("axis"))
-      attributes.push_back(b.getNamedAttr("axis", axisAttr));
-    Operation *made = onnx::createOp(b, op->getLoc(), "Split", {op->getOperand(0), list},
-                                     llvm::to_vector(op->getResultTypes()), attributes);
-    op->replaceAllUsesWith(made);
-    op->erase();
+      attributes.push_back({StringAttr::get(op->getContext(), "axis"), axisAttr});
+    giveVector(op, sizes, attributes);
   });
 }
 
@@ -299,8 +347,7 @@ static void resize(Operation *op, ChannelGraph &graph) {
       at = it == given.asArrayRef().end() ? -1 : it - given.asArrayRef().begin();
     }
     if (sizes && at >= 0) {
-      int64_t count = given ? given.size() : rank;
-      if (!isVector(sizes, count)) {
+      if (!isWritten(sizes, at)) {
         graph.stay(ids, "they reach " + describeNode(op) + ", whose sizes are computed at run time");
         continue;
       }
@@ -387,8 +434,9 @@ static void shape(Operation *op, ChannelGraph &graph) {
 }
 
 void optc::addViewRules(llvm::StringMap<ChannelRule> &rules) {
-  for (StringRef name : {"Flatten", "Reshape", "Squeeze", "Unsqueeze"})
+  for (StringRef name : {"Flatten", "Reshape", "Unsqueeze"})
     rules[("onnx." + name).str()] = reshape;
+  rules["onnx.Squeeze"] = squeeze;
   for (StringRef name : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
                          "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"})
     rules[("onnx." + name).str()] = reduce;

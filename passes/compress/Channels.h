@@ -68,6 +68,8 @@ public:
   llvm::ArrayRef<ChannelAxis> axes() const { return layerAxes; }
   llvm::ArrayRef<ChannelSlice> slices() const { return constantSlices; }
   llvm::ArrayRef<ChannelInput> inputs() const { return layerInputs; }
+  /// Sets of channels that must not all go.
+  llvm::ArrayRef<ChannelIds> parts() const { return wholeParts; }
   /// Layers that make no channels of their own, with a clause that says why.
   llvm::ArrayRef<std::pair<mlir::Operation *, std::string>> declined() const { return declinedLayers; }
 
@@ -96,6 +98,11 @@ public:
     layerInputs.push_back({layer, weight, axis, ids});
   }
   void decline(mlir::Operation *layer, const llvm::Twine &why) { declinedLayers.emplace_back(layer, why.str()); }
+  /// Some of these have to stay: a part of an axis that is a tensor of its own.
+  void keepSome(ChannelIds ids) {
+    if (!ids.empty())
+      wholeParts.push_back(ids);
+  }
   /// A change of an op that removing channels needs.
   void edit(std::function<void(const KeptChannels &)> change) { edits.push_back(std::move(change)); }
 
@@ -111,6 +118,7 @@ private:
   llvm::SmallVector<ChannelAxis> layerAxes;
   llvm::SmallVector<ChannelSlice> constantSlices;
   llvm::SmallVector<ChannelInput> layerInputs;
+  llvm::SmallVector<ChannelIds> wholeParts;
   llvm::SmallVector<std::pair<mlir::Operation *, std::string>> declinedLayers;
   llvm::SmallVector<std::function<void(const KeptChannels &)>> edits;
 };

@@ -90,16 +90,34 @@ Choice::Choice(const ChannelGraph &graph, double ratio, int64_t multiple)
   for (int id = 0; id < graph.numIds(); ++id)
     if (graph.rootOf(id) == id && !makers[id].empty())
       blocks[std::vector<int>(makers[id].begin(), makers[id].end())].push_back(id);
+  // How many channels a part has left, and the parts of a channel.
+  SmallVector<int64_t> left;
+  std::vector<SmallVector<int, 1>> partsOf(graph.numIds());
+  for (auto [i, part] : llvm::enumerate(graph.parts())) {
+    left.push_back(0);
+    for (int id : part)
+      if (auto &own = partsOf[graph.rootOf(id)]; own.empty() || own.back() != int(i)) {
+        own.push_back(i);
+        ++left.back();
+      }
+  }
+  auto isLastOfPart = [&](int root) { return llvm::any_of(partsOf[root], [&](int i) { return left[i] == 1; }); };
   std::vector<double> score = scores();
   for (auto &[layers, roots] : blocks) {
-    int64_t leaving = roots.size() - channelsToKeep(roots.size(), ratio, multiple);
+    int64_t all = roots.size(), leaving = all - channelsToKeep(all, ratio, multiple);
+    // Where some have to stay, the others do not go in their place.
+    int64_t free = llvm::count_if(roots, [&](int root) { return graph.reasonToStay(root).empty(); });
+    if (free < all)
+      leaving = std::min<int64_t>(leaving, std::llround(free * ratio));
     llvm::sort(roots, [&](int a, int b) { return std::pair(score[a], a) < std::pair(score[b], b); });
     for (int root : roots) {
       if (leaving == 0)
         break;
-      if (!graph.reasonToStay(root).empty())
+      if (!graph.reasonToStay(root).empty() || isLastOfPart(root))
         continue;
       removed[root] = true;
+      for (int i : partsOf[root])
+        --left[i];
       --leaving;
     }
   }

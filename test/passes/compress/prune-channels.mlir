@@ -1,5 +1,6 @@
 // RUN: optc-opt %s -split-input-file -pass-pipeline='builtin.module(optc-prune-channels{ratio=0.25 multiple=1})' -verify-each | FileCheck %s
 // RUN: optc-opt %s -split-input-file -pass-pipeline='builtin.module(optc-prune-channels{ratio=0.25})' | FileCheck %s --check-prefix=AUTO
+// RUN: optc-opt %s -split-input-file -pass-pipeline='builtin.module(optc-prune-channels{ratio=0.5 multiple=1})' | FileCheck %s --check-prefix=HALF
 // RUN: not optc-opt %s -split-input-file -pass-pipeline='builtin.module(optc-prune-channels{ratio=1})' 2>&1 | FileCheck %s --check-prefix=RANGE
 // RANGE: error: optc-prune-channels: ratio lies in [0, 1)
 
@@ -161,4 +162,85 @@ func.func @main(%x: tensor<1x3x8xf32>, %c: tensor<i1>) -> (tensor<1x2x4xf32>, te
     "onnx.Yield"(%n) : (tensor<1x4x4xf32>) -> ()
   }) : (tensor<i1>) -> tensor<1x4x4xf32> loc("if")
   return %4, %5 : tensor<1x2x4xf32>, tensor<1x4x4xf32>
+}
+
+// -----
+
+// A part of a Split keeps a channel, however small all of them are; a Squeeze without axes keeps an axis of channels
+// that becomes one of size 1.
+// CHECK: {after = 6 : i64, before = 8 : i64, layer = "halves"
+// CHECK: onnx.Constant dense<[1, 5]> : tensor<2xi64>
+// CHECK: "onnx.Split"({{.*}}) <{axis = 1 : i64}> : (tensor<1x6x1x1xf32>, tensor<2xi64>) -> (tensor<1x1x1x1xf32>, tensor<1x5x1x1xf32>)
+// HALF: {after = 1 : i64, before = 2 : i64, layer = "pair"
+// HALF: [[AXES:%.*]] = onnx.Constant dense<[0, 2, 3]> : tensor<3xi64>
+// HALF: "onnx.Squeeze"({{.*}}, [[AXES]]) : (tensor<1x1x1x1xf32>, tensor<3xi64>) -> tensor<1xf32>
+func.func @main(%x: tensor<1x1x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<3xf32>) {
+  %w = onnx.Constant dense<[[[[1.0]]], [[[2.0]]], [[[8.0]]], [[[8.0]]], [[[8.0]]], [[[8.0]]], [[[8.0]]], [[[8.0]]]]> : tensor<8x1x1x1xf32>
+  %u = onnx.Constant dense<1.0> : tensor<1x2x1x1xf32>
+  %v = onnx.Constant dense<1.0> : tensor<1x6x1x1xf32>
+  %sizes = onnx.Constant dense<[2, 6]> : tensor<2xi64>
+  %p = onnx.Constant dense<[[[[1.0]]], [[[2.0]]]]> : tensor<2x1x1x1xf32>
+  %m = onnx.Constant dense<1.0> : tensor<2x3xf32>
+  %one = onnx.Constant dense<[1, -1]> : tensor<2xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x1x1x1xf32>, tensor<8x1x1x1xf32>) -> tensor<1x8x1x1xf32> loc("halves")
+  %1:2 = "onnx.Split"(%0, %sizes) {axis = 1 : i64} : (tensor<1x8x1x1xf32>, tensor<2xi64>) -> (tensor<1x2x1x1xf32>, tensor<1x6x1x1xf32>)
+  %2 = "onnx.Conv"(%1#0, %u) : (tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x1x1xf32>
+  %3 = "onnx.Conv"(%1#1, %v) : (tensor<1x6x1x1xf32>, tensor<1x6x1x1xf32>) -> tensor<1x1x1x1xf32>
+  %4 = "onnx.Conv"(%x, %p) : (tensor<1x1x1x1xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x1x1xf32> loc("pair")
+  %5 = "onnx.Squeeze"(%4) : (tensor<1x2x1x1xf32>) -> tensor<2xf32>
+  %6 = "onnx.Reshape"(%5, %one) : (tensor<2xf32>, tensor<2xi64>) -> tensor<1x2xf32>
+  %7 = "onnx.MatMul"(%6, %m) : (tensor<1x2xf32>, tensor<2x3xf32>) -> tensor<1x3xf32>
+  %axis = onnx.Constant dense<0> : tensor<1xi64>
+  %8 = "onnx.Squeeze"(%7, %axis) : (tensor<1x3xf32>, tensor<1xi64>) -> tensor<3xf32>
+  return %2, %3, %8 : tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Channels pass a Softmax along another axis, and a gate of one channel on either side; where a part of them has to
+// stay, the others do not go in its place.
+// CHECK: {after = 3 : i64, before = 4 : i64, layer = "scores"
+// CHECK-SAME: {layer = "gate", {{.*}}, reason = "of its 1 channels none goes at this share"}
+// CHECK-SAME: {after = 7 : i64, before = 8 : i64, layer = "shown"
+// CHECK: "onnx.Softmax"({{.*}}) {{.*}}: (tensor<1x3x2xf32>) -> tensor<1x3x2xf32>
+// CHECK: "onnx.Mul"({{.*}}) : (tensor<1x3x2xf32>, tensor<1x1x2xf32>) -> tensor<1x3x2xf32>
+// CHECK: "onnx.Split"({{.*}}) {{.*}}: (tensor<1x7x2xf32>, tensor<2xi64>) -> (tensor<1x4x2xf32>, tensor<1x3x2xf32>)
+func.func @main(%x: tensor<1x2x2xf32>) -> (tensor<1x1x2xf32>, tensor<1x4x2xf32>, tensor<1x1x2xf32>) {
+  %w = onnx.Constant dense<1.0> : tensor<4x2x1xf32>
+  %g = onnx.Constant dense<1.0> : tensor<1x2x1xf32>
+  %o = onnx.Constant dense<1.0> : tensor<1x4x1xf32>
+  %s = onnx.Constant dense<1.0> : tensor<8x2x1xf32>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x2x2xf32>, tensor<4x2x1xf32>) -> tensor<1x4x2xf32> loc("scores")
+  %1 = "onnx.Softmax"(%0) {axis = 2 : i64} : (tensor<1x4x2xf32>) -> tensor<1x4x2xf32>
+  %2 = "onnx.Conv"(%x, %g) : (tensor<1x2x2xf32>, tensor<1x2x1xf32>) -> tensor<1x1x2xf32> loc("gate")
+  %3 = "onnx.Mul"(%1, %2) : (tensor<1x4x2xf32>, tensor<1x1x2xf32>) -> tensor<1x4x2xf32>
+  %4 = "onnx.Conv"(%3, %o) : (tensor<1x4x2xf32>, tensor<1x4x1xf32>) -> tensor<1x1x2xf32>
+  %5 = "onnx.Conv"(%x, %s) : (tensor<1x2x2xf32>, tensor<8x2x1xf32>) -> tensor<1x8x2xf32> loc("shown")
+  %6:2 = "onnx.Split"(%5) {axis = 1 : i64, num_outputs = 2 : i64} : (tensor<1x8x2xf32>) -> (tensor<1x4x2xf32>, tensor<1x4x2xf32>)
+  %7 = "onnx.Conv"(%6#1, %o) : (tensor<1x4x2xf32>, tensor<1x4x1xf32>) -> tensor<1x1x2xf32>
+  return %4, %6#0, %7 : tensor<1x1x2xf32>, tensor<1x4x2xf32>, tensor<1x1x2xf32>
+}
+
+// -----
+
+// A shape that is put together from a size of the run and a constant: the constant gets the new number, and another
+// reader of the shape keeps its own.
+// CHECK: "onnx.Concat"({{.*}}) {{.*}}: (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+// CHECK: "onnx.Reshape"(%arg1, {{.*}}) {{.*}} -> tensor<?x4x6xf32>
+// CHECK: [[NEW:%.*]] = onnx.Constant dense<[3, 6]> : tensor<2xi64>
+// CHECK: [[SHAPE:%.*]] = "onnx.Concat"({{.*}}, [[NEW]])
+// CHECK: "onnx.Reshape"({{.*}}, [[SHAPE]]) {{.*}}: (tensor<?x3x2x3xf32>, tensor<3xi64>) -> tensor<?x3x6xf32>
+func.func @main(%x: tensor<?x1x2x3xf32>, %y: tensor<?x4x2x3xf32>) -> (tensor<?x1x6xf32>, tensor<?x4x6xf32>) {
+  %w = onnx.Constant dense<1.0> : tensor<4x1x1x1xf32>
+  %o = onnx.Constant dense<1.0> : tensor<1x4x1xf32>
+  %c = onnx.Constant dense<[4, 6]> : tensor<2xi64>
+  %zero = onnx.Constant dense<0> : tensor<1xi64>
+  %s = "onnx.Shape"(%x) : (tensor<?x1x2x3xf32>) -> tensor<4xi64>
+  %n = "onnx.Gather"(%s, %zero) : (tensor<4xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %shape = "onnx.Concat"(%n, %c) {axis = 0 : i64} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+  %0 = "onnx.Reshape"(%y, %shape) : (tensor<?x4x2x3xf32>, tensor<3xi64>) -> tensor<?x4x6xf32>
+  %1 = "onnx.Conv"(%x, %w) : (tensor<?x1x2x3xf32>, tensor<4x1x1x1xf32>) -> tensor<?x4x2x3xf32>
+  %2 = "onnx.Reshape"(%1, %shape) : (tensor<?x4x2x3xf32>, tensor<3xi64>) -> tensor<?x4x6xf32>
+  %3 = "onnx.Conv"(%2, %o) : (tensor<?x4x6xf32>, tensor<1x4x1xf32>) -> tensor<?x1x6xf32>
+  return %3, %0 : tensor<?x1x6xf32>, tensor<?x4x6xf32>
 }
