@@ -73,7 +73,7 @@ private:
   }
   Error openCalibration();
   Error refit();
-  void takePruning();
+  Error takePruning();
   Error quantizeAll();
   Error keepFloat();
   Error calibrate();
@@ -260,10 +260,12 @@ Error Compressor::refit() {
 }
 
 /// Moves what the passes wrote about layers into report and journal, and sums it up.
-void Compressor::takePruning() {
+Error Compressor::takePruning() {
   auto entries = module->getAttrOfType<ArrayAttr>(PruneJournal::kAttr);
+  if (!options.prune.any())
+    return Error::success();
   if (!entries)
-    return;
+    entries = ArrayAttr::get(module.getContext(), {});
   module->removeAttr(PruneJournal::kAttr);
   struct Sum {
     int64_t layers = 0, before = 0, after = 0;
@@ -298,7 +300,13 @@ void Compressor::takePruning() {
                           " left");
   for (const auto &[what, nodes] : kept)
     state.notes.push_back(counted(what.first, nodes) + " stay whole: " + what.second);
+  bool hasLayers = !layers.empty();
   state.report["pruning"] = std::move(layers);
+  if (!sums.empty())
+    return Error::success();
+  return inputError(hasLayers ? "--prune: no layer of the model can be pruned; the notes have the reasons"
+                              : "--prune: the model has no layers with weights (Conv, Gemm, MatMul, ConvTranspose, "
+                                "LSTM, GRU, RNN) that could be pruned");
 }
 
 //===----------------------------------------------------------------------===//
@@ -473,7 +481,8 @@ Error Compressor::run(llvm::function_ref<LogicalResult()> prune, llvm::function_
       return error;
   if (failed(rewrite()))
     return makeError(ExitCode::Input, "");
-  takePruning();
+  if (Error error = takePruning())
+    return error;
   Error error = options.quantizes() ? quantizeAll() : Error::success();
   if (error)
     return error;
@@ -497,7 +506,18 @@ namespace {
 struct CompressPass : PassWrapper<CompressPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompressPass)
   CompressPass(Compression &state, OpPassManager pruning, OpPassManager rewrites)
-      : state(&state), pruning(std::move(pruning)), rewrites(std::move(rewrites)) {}
+      : state(&state), pruning(std::move(pruning)), rewrites(std::move(rewrites)) {
+    auto textOf = [](const OpPassManager &pm, Option<std::string> &option) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      pm.printAsTextualPipeline(os);
+      option.setValue(pm.empty() ? "" : text);
+    };
+    textOf(this->pruning, pruningText);
+    textOf(this->rewrites, rewritesText);
+  }
+  CompressPass(const CompressPass &other)
+      : PassWrapper(other), state(other.state), pruning(other.pruning), rewrites(other.rewrites) {}
 
   StringRef getArgument() const final { return "optc-compress"; }
   StringRef getDescription() const final { return "Quantize, measure, and take back what costs too much"; }
@@ -517,6 +537,9 @@ struct CompressPass : PassWrapper<CompressPass, OperationPass<ModuleOp>> {
   }
   Compression *state;
   OpPassManager pruning, rewrites;
+  // For --print-pipeline.
+  Option<std::string> pruningText{*this, "pruning", llvm::cl::desc("The passes that remove channels")};
+  Option<std::string> rewritesText{*this, "rewrites", llvm::cl::desc("The passes that change weights and types")};
 };
 } // namespace
 

@@ -57,6 +57,8 @@ private:
   Error runPhase(const Phase &phase);
   Error runPluginPasses(const Phase &phase, PluginPosition position);
   Error finishCompression();
+  Error checkOutputs() const;
+  void noteFallbacks();
   Error afterPhase(const Phase &phase);
   Error writeIr(StringRef path);
   Error emit();
@@ -65,6 +67,7 @@ private:
   Error writeDepfile();
   std::string writeReproducer(const Phase &failed);
   std::string outputPath(StringRef extension) const;
+  std::string journalPath() const;
 
   Options options;
   raw_ostream &out;
@@ -109,6 +112,37 @@ Error Compilation::importModel() {
   return importFailure(diagnostics, problems);
 }
 
+/// Whether two names are of one file. What is no regular file, such as /dev/null, is never replaced.
+static bool isSameFile(StringRef a, StringRef b) {
+  llvm::sys::fs::file_status status;
+  bool exists = !llvm::sys::fs::status(a, status) && llvm::sys::fs::exists(status);
+  return exists ? llvm::sys::fs::is_regular_file(status) && llvm::sys::fs::equivalent(a, b) : a == b;
+}
+
+/// No file that is written is one that is read, or another one that is written.
+Error Compilation::checkOutputs() const {
+  std::vector<std::pair<StringRef, std::string>> written = {
+      {"-o", options.output}, {"--report", options.report}, {"--depfile", options.depfile}};
+  if (options.compression.isActive())
+    written.emplace_back("--journal", journalPath());
+  if (options.emit == EmitKind::Onnx)
+    written.emplace_back("-o", externalDataPath(options.output));
+  llvm::erase_if(written, [](const auto &file) { return file.second.empty() || file.second == "-"; });
+  std::vector<std::string> read = files.paths();
+  llvm::append_range(read, std::initializer_list<std::string>{options.model, options.compression.calibrate,
+                                                              options.compression.golden});
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto &[flag, path] = written[i];
+    for (const std::string &input : read)
+      if (!input.empty() && isSameFile(path, input))
+        return usageError(flag + " would replace " + path + ", which is read; name another file with " + flag);
+    for (size_t k = 0; k < i; ++k)
+      if (isSameFile(path, written[k].second))
+        return usageError(written[k].first + " and " + flag + " both name " + path + "; give each a file of its own");
+  }
+  return Error::success();
+}
+
 /// Passes of plugins have a manager of their own: when one fails, the fault is not optc's.
 Error Compilation::runPluginPasses(const Phase &phase, PluginPosition position) {
   if (!options.plugins || options.plugins->empty())
@@ -131,6 +165,13 @@ Error Compilation::runPluginPasses(const Phase &phase, PluginPosition position) 
   return alreadyPrinted(ExitCode::Input);
 }
 
+std::string Compilation::journalPath() const {
+  bool isFile = !options.output.empty() && options.output != "-";
+  return !options.compression.journal.empty() ? options.compression.journal
+         : isFile                             ? options.output + ".journal.jsonl"
+                                              : "";
+}
+
 /// What `compress` has to say: notes, the journal, and why it failed. Nothing after other phases.
 Error Compilation::finishCompression() {
   for (const std::string &note : compression.notes)
@@ -138,9 +179,7 @@ Error Compilation::finishCompression() {
   if (!compression.report.empty())
     report.compression = std::move(compression.report);
   llvm::append_range(compressionFiles, compression.files);
-  std::string path = options.compression.journal;
-  if (path.empty() && !options.output.empty() && options.output != "-")
-    path = options.output + ".journal.jsonl";
+  std::string path = journalPath();
   Error error =
       compression.failure ? makeError(compression.failure->first, compression.failure->second) : Error::success();
   if (!compression.journal.empty() && !path.empty())
@@ -213,6 +252,23 @@ std::string Compilation::outputPath(StringRef extension) const {
   return options.output.empty() ? options.name + extension.str() : options.output;
 }
 
+/// What a GPU was asked for and the CPU does.
+void Compilation::noteFallbacks() {
+  std::vector<std::string> &texts = report.signature->hostFallbacks;
+  if (report.device->kernels.empty())
+    texts.push_back("host fallback: no kernel of the model runs on " + options.target +
+                    "; what there is to compute is done on the CPU");
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> different;
+  for (const std::string &text : texts)
+    if (!llvm::is_contained(different, text))
+      different.push_back(text);
+  for (const std::string &text : ArrayRef(different).take_front(kNamed))
+    diagnostics.note(text);
+  if (different.size() > kNamed)
+    diagnostics.note((Twine(different.size() - kNamed) + " more host fallbacks are in the report (--report)").str());
+}
+
 Error Compilation::emit() {
   DiagnosticScope scope(&context, diagnostics);
   FailureOr<PlannedModel> plan = takePlan(*module);
@@ -237,6 +293,7 @@ Error Compilation::emit() {
       if (Error error = addEmulation(*device))
         return error;
     report.device = std::move(*device);
+    noteFallbacks();
     if (options.emit == EmitKind::Ptx || options.emit == EmitKind::Cubin)
       return emitDevice();
   }
@@ -271,11 +328,6 @@ Error Compilation::emit() {
 
 /// The module as it is before `tensor`, as a model file.
 Error Compilation::emitOnnx() {
-  for (const std::string &input : files.paths())
-    for (const std::string &written : {options.output, externalDataPath(options.output)})
-      if (llvm::sys::fs::equivalent(input, written))
-        return usageError("--emit=onnx would replace " + written +
-                          ", which the model was read from; name another file with -o");
   ExportOptions exportOptions;
   exportOptions.version = OPTC_VERSION;
   exportOptions.maxBytes = options.maxSize;
@@ -401,6 +453,8 @@ Error Compilation::compile() {
     auto start = std::chrono::steady_clock::now();
     Error error = isImport ? importModel() : phase->name == "object" ? emit() : runPhase(*phase);
     double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (!error && isImport && !options.check)
+      error = checkOutputs();
     report.phaseMs.emplace_back(isImport ? "import" : phase->name.str(), ms);
     if (!error && phase >= first && phase->name != "object")
       error = afterPhase(*phase);
@@ -469,6 +523,8 @@ llvm::Expected<std::string> optc::pipelineText(const Options &options) {
   if (!target)
     return target.takeError();
   MLIRContext context(makeRegistry(options));
+  Compression compression;
+  compression.options = options.compression;
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const Phase &phase : phases()) {
@@ -483,7 +539,8 @@ llvm::Expected<std::string> optc::pipelineText(const Options &options) {
     };
     if (Error error = addPluginPasses(PluginPosition::Before))
       return std::move(error);
-    phase.addPasses(pm, {options.optLevel, &*target, options.name});
+    phase.addPasses(
+        pm, {options.optLevel, &*target, options.name, compression.options.isActive() ? &compression : nullptr});
     if (Error error = addPluginPasses(PluginPosition::After))
       return std::move(error);
     os << "  ";
