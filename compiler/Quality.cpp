@@ -1,5 +1,6 @@
 //===- Quality.cpp - how good a model is on a golden set ------------------===//
 #include "optc/compiler/Quality.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace mlir;
@@ -56,12 +57,27 @@ Expected<Quality::Result> Quality::runSample(HostModel &model, size_t i) const {
   return std::move(result);
 }
 
+/// Whether numbers that a metric cannot compare are among the outputs: nothing could be worse than those.
+static bool isComparable(ArrayRef<std::vector<float>> outputs, Metric metric) {
+  if (metric == Metric::Top1)
+    return llvm::none_of(outputs.front(), [](float x) { return std::isnan(x); });
+  return llvm::all_of(outputs, [](const std::vector<float> &output) {
+    return llvm::all_of(output, [](float x) { return std::isfinite(x); });
+  });
+}
+
 Expected<double> Quality::baseline(HostModel &model) {
   std::vector<std::vector<int64_t>> own;
+  int64_t classes = 0;
   for (size_t i = 0; i < samples.size(); ++i) {
     Expected<Result> result = runSample(model, i);
     if (!result)
       return result.takeError();
+    if (!isComparable(result->outputs, metric))
+      return inputError(samples.source() + ", sample " + Twine(i) + ": the float model itself gives NaN" +
+                        (metric == Metric::Cosine ? " or infinity" : "") + ", so that --metric=" + nameOf(metric) +
+                        " has nothing to compare with; leave the sample out");
+    classes = std::max(classes, result->classes);
     if (metric == Metric::Cosine)
       expected.push_back(std::move(result->outputs));
     else
@@ -84,7 +100,12 @@ Expected<double> Quality::baseline(HostModel &model) {
   for (const std::vector<int64_t> &sample : own) {
     std::vector<int64_t> &row = labels.emplace_back();
     for (int64_t index : sample) {
-      row.push_back(int64_t(run::element(*given, at++)));
+      double label = run::element(*given, at++);
+      if (!(label >= 0 && label < classes) || label != std::floor(label))
+        return inputError(samples.source() + ": the label of row " + Twine(at - 1) + " is " +
+                          llvm::formatv("{0}", label).str() + ", but the first output has " + Twine(classes) +
+                          " classes; --metric=top1 needs indices of them");
+      row.push_back(int64_t(label));
       right += index == row.back();
     }
   }

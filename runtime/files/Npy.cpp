@@ -96,8 +96,8 @@ bool optc::run::parseNpy(const std::string &bytes, optc_dtype want, Value &v, st
   }
   std::string header = bytes.substr(start, length), descr, order, shape;
   if (!field(header, "descr", descr) || !field(header, "fortran_order", order) || !field(header, "shape", shape) ||
-      descr.size() < 3) {
-    error = "its header is damaged: " + header;
+      descr.size() < 2) {
+    error = "its header is damaged: " + header.substr(0, header.find_last_not_of(" \n") + 1);
     return false;
   }
   for (size_t at = 0; at < shape.size();) {
@@ -118,7 +118,7 @@ bool optc::run::parseNpy(const std::string &bytes, optc_dtype want, Value &v, st
   int64_t n = v.count();
   const char *data = bytes.data() + start + length;
   size_t size = bytes.size() - start - length;
-  if ((type[0] == 'U' || type[0] == 'S') && descr[0] != '>') {
+  if ((type[0] == 'U' || type[0] == 'S') && type.size() > 1 && descr[0] != '>') {
     size_t characters = 0;
     for (size_t i = 1; i < type.size() && type[i] >= '0' && type[i] <= '9' && characters < (1u << 24); ++i)
       characters = characters * 10 + size_t(type[i] - '0');

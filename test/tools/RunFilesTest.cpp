@@ -114,6 +114,11 @@ TEST(Npy, RefusesWhatItCannotRead) {
   EXPECT_FALSE(parseNpy(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "aaaa"), 0, v, error));
   EXPECT_EQ(error, "its type '>f4' is not supported; little-endian numbers, bool and strings are");
   EXPECT_FALSE(
+      parseNpy(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "aaaa"), 0, v = Value(), error));
+  EXPECT_EQ(error, "its type '|O' is not supported; little-endian numbers, bool and strings are");
+  EXPECT_FALSE(parseNpy(npy("{'descr': '', 'fortran_order': False, 'shape': (1,), }", "aaaa"), 0, v = Value(), error));
+  EXPECT_EQ(error, "its header is damaged: {'descr': '', 'fortran_order': False, 'shape': (1,), }");
+  EXPECT_FALSE(
       parseNpy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "aaaa"), 0, v = Value(), error));
   EXPECT_EQ(error, "its data is cut off");
   EXPECT_FALSE(
