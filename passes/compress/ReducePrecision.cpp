@@ -98,9 +98,9 @@ bool ReducePrecision::fits(onnx::ConstantOp constant) {
 }
 
 Value ReducePrecision::narrowConstant(onnx::ConstantOp constant) {
-  std::optional<std::vector<float>> wide = onnx::floatsOf(constant);
+  std::vector<float> floats = *onnx::floatsOf(constant);
   std::vector<uint16_t> elements;
-  for (float x : *wide) {
+  for (float x : floats) {
     APFloat value(x);
     bool lossy;
     value.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
