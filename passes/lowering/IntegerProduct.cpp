@@ -21,15 +21,19 @@ Input optc::viewAs(Lowering &l, const Input &in, ArrayRef<Dim> dims) {
   return {l.view(in.lowered, in.elem, dims), in.elem, llvm::to_vector(dims)};
 }
 
-Input optc::perAxis(Lowering &l, Value parameter, int64_t rank, int64_t axis) {
+Input optc::perAxis(Lowering &l, Value parameter, ArrayRef<Dim> data, int64_t axis) {
+  static constexpr llvm::StringLiteral kSize = "a scale, zero point or bias has not one element per index of its axis";
   Input in = l.input(parameter);
-  if (in.dims.size() > 1)
+  if (in.dims.size() > 1) {
+    requireBroadcast(l, in.dims, data, kSize);
     return in;
+  }
   if (in.dims.empty() || in.dims[0]->isConst(1))
     return viewAs(l, in, {});
-  SmallVector<Dim> dims(rank, l.shapes.constant(1));
-  if (rank)
-    dims[axis] = in.dims[0];
+  SmallVector<Dim> dims(data.size(), l.shapes.constant(1));
+  requireEqual(l, in.dims[0], data.empty() ? l.shapes.constant(1) : data[axis], kSize);
+  if (!data.empty())
+    dims[axis] = in.dims[0]->isConst() ? in.dims[0] : data[axis];
   return viewAs(l, in, dims);
 }
 
@@ -193,22 +197,23 @@ static Input centered(Lowering &l, const Factor &f) {
 
 /// A scale or zero point of matrix rows (axis -2) or columns (axis -1): a scalar, one value per row or column, or of
 /// full rank.
-static Input ofMatrix(Lowering &l, Value parameter, int64_t rank, bool rows) {
+static Input ofMatrix(Lowering &l, Value parameter, ArrayRef<Dim> matrix, bool rows) {
   if (!parameter)
     return {};
+  int64_t rank = matrix.size();
   if (rows && rank < 2) { // a vector on the left is one row
     Input in = l.input(parameter);
     return in.dims.size() == 1 ? viewAs(l, in, {}) : in;
   }
   if (!rows && l.rank(parameter) == 1 && rank < 2)
-    return perAxis(l, parameter, 0, 0);
-  return perAxis(l, parameter, rank, rank - (rows ? 2 : 1));
+    return perAxis(l, parameter, {}, 0);
+  return perAxis(l, parameter, matrix, rank - (rows ? 2 : 1));
 }
 
 Input optc::matmulInteger(Lowering &l, StringRef label, Value aValue, Value bValue, Value aZero, Value bZero,
                           ArrayRef<Dim> dims) {
-  Factor a = factorOf(l, aValue, aZero, ofMatrix(l, aZero, l.rank(aValue), true));
-  Factor b = factorOf(l, bValue, bZero, ofMatrix(l, bZero, l.rank(bValue), false));
+  Factor a = factorOf(l, aValue, aZero, ofMatrix(l, aZero, l.dims(aValue), true));
+  Factor b = factorOf(l, bValue, bZero, ofMatrix(l, bZero, l.dims(bValue), false));
   Type i32 = l.b.getI32Type();
   int64_t aRank = a.in.dims.size(), bRank = b.in.dims.size();
   if (l.optLevel < 1 || !isByte(a.in.elem) || !isByte(b.in.elem) || aRank < 2 || bRank < 2) {
@@ -265,8 +270,8 @@ FailureOr<Input> optc::convolveInteger(Operation *op, Lowering &l, Value x, Valu
   l.check(arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::eq, channels, l.index(xDims[1])),
           "the channels of the input are not those of the weights times group");
   Type i32 = l.b.getI32Type();
-  Factor data = factorOf(l, x, xZero, xZero ? perAxis(l, xZero, 0, 0) : Input());
-  Factor weights = factorOf(l, w, wZero, wZero ? perAxis(l, wZero, rank, 0) : Input());
+  Factor data = factorOf(l, x, xZero, xZero ? perAxis(l, xZero, {}, 0) : Input());
+  Factor weights = factorOf(l, w, wZero, wZero ? perAxis(l, wZero, wDims, 0) : Input());
   auto sumsOf = [&](Input a, const Input &b) {
     return Input{convolve(l, *window, a, b, group, i32, multiplyAdd(a.elem, b.elem, i32)), i32, llvm::to_vector(out)};
   };

@@ -7,8 +7,8 @@ namespace optc {
 
 /// The same data under sizes `dims`.
 Lowering::Input viewAs(Lowering &l, const Lowering::Input &in, llvm::ArrayRef<Dim> dims);
-/// A scale or zero point beside data of the given rank: a scalar, or one value per index of `axis`.
-Lowering::Input perAxis(Lowering &l, mlir::Value parameter, int64_t rank, int64_t axis);
+/// A scale or zero point beside data of the given sizes: a scalar, or one value per index of `axis`, which is checked.
+Lowering::Input perAxis(Lowering &l, mlir::Value parameter, llvm::ArrayRef<Dim> data, int64_t axis);
 
 /// (a - aZero) times (b - bZero), of onnx values whose zero points may be absent: sums of the type i32 for integers,
 /// f32 for float8. `dims` are the sizes of the result.

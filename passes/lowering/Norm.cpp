@@ -3,6 +3,7 @@
 // Every operator computes in f32 (f64 for f64), sums in sumType, and rounds to the element type once at the end.
 // Variances take a second pass over x - mean, so that large values do not cancel.
 //===----------------------------------------------------------------------===//
+#include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/ReduceHelpers.h"
 
 using namespace mlir;
@@ -107,6 +108,8 @@ LogicalResult lowerHardmax(Operation *op, Lowering &l) {
 // Layer and RMS normalization
 //===----------------------------------------------------------------------===//
 
+constexpr llvm::StringLiteral kParameter = "a parameter does not broadcast to the input";
+
 LogicalResult lowerLayerNorm(Operation *op, Lowering &l) {
   Input x = l.input(onnx::operand(op, 0)), scale = l.input(onnx::operand(op, 1));
   Value bias = onnx::operand(op, 2);
@@ -117,6 +120,8 @@ LogicalResult lowerLayerNorm(Operation *op, Lowering &l) {
   SmallVector<Input> in = {x, m.mean, inv, scale};
   if (bias)
     in.push_back(l.input(bias));
+  for (const Input &parameter : ArrayRef(in).drop_front(3))
+    requireBroadcast(l, parameter.dims, x.dims, kParameter);
   Input y = pointwise(l, in, inner, x.elem, x.dims, [&](const ScalarOps &s, ValueRange v) {
     Value n = s.mul(s.mul(s.sub(v[0], v[1]), v[2]), v[3]);
     return bias ? s.add(n, v[4]) : n;
@@ -141,6 +146,7 @@ LogicalResult lowerRmsNorm(Operation *op, Lowering &l) {
   Type inner = innerType(x.elem), acc = sumType(l, x.elem);
   SmallVector<int64_t> axes = axesFrom(normalAxis(intAttr(op, "axis", -1), x.dims.size()), x.dims.size());
   Value count = sizeAsFloat(l, reducedCount(l, x.dims, axes), acc);
+  requireBroadcast(l, scale.dims, x.dims, kParameter);
   double epsilon = floatAttr(op, "epsilon", 1e-5f);
   Input squares =
       foldAxes(l, "RMS.sum", x, axes, Fold::Sum, acc, [](const ScalarOps &s, Value v) { return s.mul(v, v); });
@@ -165,6 +171,13 @@ SmallVector<Dim> channelDims(Lowering &l, Dim channels, int64_t rank) {
   return dims;
 }
 
+/// A parameter with one element per channel, under sizes `dims`.
+Input perChannel(Lowering &l, Value parameter, Dim channels, ArrayRef<Dim> dims) {
+  Input in = l.input(parameter);
+  requireEqual(l, l.shapes.numElements(in.dims), channels, "a parameter has not one element per channel");
+  return viewAs(l, in, dims);
+}
+
 /// (x - mean) * (scale / sqrt(variance + epsilon)) + bias; everything broadcasts. The factor is computed per channel.
 Input normalize(Lowering &l, const Input &x, const Moments &m, const Input &scale, const Input &bias, double epsilon,
                 ArrayRef<Dim> factorDims) {
@@ -183,7 +196,9 @@ LogicalResult lowerBatchNorm(Operation *op, Lowering &l) {
     return unsupported(op, "needs an input with a batch axis; this one is a scalar");
   double epsilon = floatAttr(op, "epsilon", 1e-5f), momentum = floatAttr(op, "momentum", 0.9f);
   SmallVector<Dim> dims = channelDims(l, rank > 1 ? x.dims[1] : l.shapes.constant(1), rank);
-  auto parameter = [&](unsigned i) { return viewAs(l, l.input(op->getOperand(i)), dims); };
+  auto parameter = [&](unsigned i) {
+    return perChannel(l, op->getOperand(i), rank > 1 ? x.dims[1] : l.shapes.constant(1), dims);
+  };
   Input scale = parameter(1), bias = parameter(2), mean = parameter(3), variance = parameter(4);
   Moments m{mean, variance};
   if (intAttr(op, "training_mode", 0)) {
@@ -215,7 +230,8 @@ LogicalResult lowerInstanceNorm(Operation *op, Lowering &l) {
     return unsupported(op, "needs an input of rank 3 or more (N, C, spatial axes); this one has rank " + Twine(rank));
   SmallVector<int64_t> axes = axesFrom(2, rank);
   SmallVector<Dim> dims = channelDims(l, x.dims[1], rank);
-  Input scale = viewAs(l, l.input(op->getOperand(1)), dims), bias = viewAs(l, l.input(op->getOperand(2)), dims);
+  Input scale = perChannel(l, op->getOperand(1), x.dims[1], dims),
+        bias = perChannel(l, op->getOperand(2), x.dims[1], dims);
   Moments m = moments(l, x, axes);
   Input y = normalize(l, x, m, scale, bias, floatAttr(op, "epsilon", 1e-5f), keptDims(l, x.dims, axes));
   l.set(op->getResult(0), y.lowered);
@@ -242,8 +258,8 @@ LogicalResult lowerGroupNorm(Operation *op, Lowering &l) {
   Input grouped = viewAs(l, x, {x.dims[0], g, each, spatial});
   // The parameters hold one value per channel.
   SmallVector<Dim> parameterDims = {one, g, each, one};
-  Input scale = viewAs(l, l.input(op->getOperand(1)), parameterDims),
-        bias = viewAs(l, l.input(op->getOperand(2)), parameterDims);
+  Input scale = perChannel(l, op->getOperand(1), channels, parameterDims),
+        bias = perChannel(l, op->getOperand(2), channels, parameterDims);
   Moments m = moments(l, grouped, {2, 3});
   // The factor of a group stays apart from the scale of a channel: it belongs to a row of the data.
   Input inv = inverseDeviation(l, m.variance, floatAttr(op, "epsilon", 1e-5f));

@@ -53,13 +53,18 @@ LogicalResult lowerByScale(Operation *op, Lowering &l, Type outElem, QuantBody b
   axis = normalAxis(axis, rank);
   auto call = [&](OpBuilder &b, Location loc, ValueRange v) { return body(b, loc, v[0], v[1], zero ? v[2] : Value()); };
   if (!blocked) {
-    SmallVector<Input> in = {x, perAxis(l, scale, rank, axis)};
+    SmallVector<Input> in = {x, perAxis(l, scale, x.dims, axis)};
     if (zero)
-      in.push_back(perAxis(l, zero, rank, axis));
+      in.push_back(perAxis(l, zero, x.dims, axis));
     l.set(result, l.elementwise(in, outElem, x.dims, call));
     return success();
   }
   Dim blocks = l.dims(scale)[axis], blockDim = l.shapes.constant(block);
+  SmallVector<Dim> wanted = x.dims;
+  wanted[axis] = l.shapes.ceilDiv(x.dims[axis], block);
+  for (Value parameter : {scale, zero})
+    for (int64_t i = 0; parameter && i < rank; ++i)
+      requireEqual(l, l.dims(parameter)[i], wanted[i], "a scale or zero point has not one element per block");
   if (l.shapes.mul(blocks, blockDim) == x.dims[axis]) {
     // The axis splits into blocks and their elements.
     auto split = [&](const Input &in, Dim inner) {
@@ -186,8 +191,9 @@ LogicalResult lowerQLinearMatMul(Operation *op, Lowering &l) {
   // Result axes: rows exist when a has rank 2 or more, columns when b has.
   bool hasRows = l.rank(a) >= 2, hasColumns = l.rank(b) >= 2;
   int64_t rank = dims.size(), rowAxis = rank - (hasColumns ? 2 : 1);
-  auto rows = [&](Value v) { return perAxis(l, v, hasRows ? rank : 0, hasRows ? rowAxis : 0); };
-  Input columns = perAxis(l, bScale, hasColumns ? rank : 0, hasColumns ? rank - 1 : 0);
+  ArrayRef<Dim> all = dims;
+  auto rows = [&](Value v) { return perAxis(l, v, hasRows ? all : ArrayRef<Dim>(), hasRows ? rowAxis : 0); };
+  Input columns = perAxis(l, bScale, hasColumns ? all : ArrayRef<Dim>(), hasColumns ? rank - 1 : 0);
   SmallVector<Input> in = {sum, rows(aScale), columns, rows(yScale), rows(yZero)};
   for (Input &i : in)
     if (int64_t(i.dims.size()) > rank)
@@ -223,11 +229,10 @@ LogicalResult lowerQLinearConv(Operation *op, Lowering &l) {
   FailureOr<Input> sum = convolveInteger(op, l, at(0), at(3), at(2), at(5), dims);
   if (failed(sum))
     return failure();
-  int64_t rank = dims.size();
-  SmallVector<Input> in = {*sum, perAxis(l, at(1), 0, 0), perAxis(l, at(4), rank, 1), perAxis(l, at(6), 0, 0),
-                           perAxis(l, at(7), 0, 0)};
+  SmallVector<Input> in = {*sum, perAxis(l, at(1), {}, 0), perAxis(l, at(4), dims, 1), perAxis(l, at(6), {}, 0),
+                           perAxis(l, at(7), {}, 0)};
   if (bias)
-    in.push_back(perAxis(l, bias, rank, 1));
+    in.push_back(perAxis(l, bias, dims, 1));
   l.set(y, l.elementwise(in, out, dims, [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
     ScalarOps f{b, loc, f32};
     Value acc = bias ? Value(arith::AddIOp::create(b, loc, v[0], v[5])) : v[0];

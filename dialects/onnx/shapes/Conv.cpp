@@ -369,8 +369,7 @@ static LogicalResult inferAffineGrid(ShapeContext &ctx) {
 }
 
 void optc::registerConvShapes(ShapeFnTable &t) {
-  add(t, {"Conv", "ConvInteger", "DeformConv"}, conv<0, 1>);
-  add(t, {"QLinearConv"}, conv<0, 3>);
+  add(t, {"Conv", "DeformConv"}, conv<0, 1>);
   add(t, {"ConvTranspose"}, inferConvTranspose);
   add(t, {"MaxPool", "AveragePool", "LpPool"}, pool);
   add(t, {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"}, inferGlobalPool);

@@ -4,9 +4,42 @@
 using namespace mlir;
 using namespace optc;
 
+/// Whether parameters hold one element per channel.
+static LogicalResult expectPerChannel(ShapeContext &ctx, ArrayRef<unsigned> inputs) {
+  if (!ctx.ranked(0))
+    return success();
+  Dim channels = ctx.rank(0) > 1 ? ctx.dims(0)[1] : ctx.constant(1);
+  for (unsigned i : inputs)
+    if (ctx.ranked(i) && (ctx.rank(i) != 1 || ShapeContext::differ(ctx.dims(i)[0], channels)))
+      return ctx.error("input " + Twine(i) + " has the shape " + ctx.str(ctx.dims(i)) +
+                       " and must hold one element per channel of the input of shape " + ctx.str(ctx.dims(0)));
+  return success();
+}
+
+/// Whether parameters broadcast to the data.
+static LogicalResult expectBroadcast(ShapeContext &ctx, ArrayRef<unsigned> inputs) {
+  for (unsigned i : inputs) {
+    if (!ctx.ranked(0) || !ctx.ranked(i))
+      continue;
+    bool fits = ctx.rank(i) <= ctx.rank(0);
+    for (auto [size, of] : llvm::zip(llvm::reverse(ctx.dims(i)), llvm::reverse(ctx.dims(0))))
+      fits &= size->isConst(1) || !ShapeContext::differ(size, of);
+    if (!fits)
+      return ctx.error("input " + Twine(i) + " of shape " + ctx.str(ctx.dims(i)) +
+                       " does not broadcast to the input of shape " + ctx.str(ctx.dims(0)));
+  }
+  return success();
+}
+
+static LogicalResult inferPerChannel(ShapeContext &ctx) {
+  return failed(expectPerChannel(ctx, {1, 2})) ? failure() : sameAsFirst(ctx);
+}
+
 static LogicalResult inferBatchNorm(ShapeContext &ctx) {
   if (ctx.ranked(0) && ctx.rank(0) < 1)
     return ctx.error("the input has no channels");
+  if (failed(expectPerChannel(ctx, {1, 2, 3, 4})))
+    return failure();
   if (failed(ctx.ranked(0) ? ctx.set(0, ctx.dims(0)) : ctx.setUnranked(0)))
     return failure();
   for (unsigned i : {1, 2})
@@ -18,6 +51,8 @@ static LogicalResult inferBatchNorm(ShapeContext &ctx) {
 
 /// Statistics have size 1 along the normalized axes.
 static LogicalResult inferLayerNorm(ShapeContext &ctx) {
+  if (failed(expectBroadcast(ctx, {1, 2})))
+    return failure();
   if (failed(ctx.ranked(0) ? ctx.set(0, ctx.dims(0)) : ctx.setUnranked(0)))
     return failure();
   Type stash = onnx::elementTypeOf(ctx.op->getContext(), ctx.intAttr("stash_type", 1));
@@ -198,8 +233,8 @@ static LogicalResult inferDet(ShapeContext &ctx) {
 void optc::registerNormShapes(ShapeFnTable &t) {
   add(t, {"BatchNormalization"}, inferBatchNorm);
   add(t, {"LayerNormalization", "ms.SimplifiedLayerNormalization"}, inferLayerNorm);
-  add(t, {"InstanceNormalization", "GroupNormalization", "LRN", "MeanVarianceNormalization", "RotaryEmbedding"},
-      sameAsFirst);
+  add(t, {"InstanceNormalization", "GroupNormalization"}, inferPerChannel);
+  add(t, {"LRN", "MeanVarianceNormalization", "RotaryEmbedding"}, sameAsFirst);
   add(t, {"Attention"}, inferAttention);
   add(t, {"preview.FlexAttention"}, inferFlexAttention);
   add(t, {"LinearAttention"}, inferLinearAttention);

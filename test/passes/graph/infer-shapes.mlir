@@ -342,3 +342,68 @@ func.func @branch_types(%c: tensor<i1>, %x: tensor<2xf32>, %y: tensor<2xi64>) ->
   }) : (tensor<i1>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+
+// Parameters that kernels would read beyond their end.
+func.func @norm_parameters(%x: tensor<1x8x6x6xf32>, %s: tensor<7xf32>, %g: tensor<8xf32>) -> tensor<1x8x6x6xf32> {
+  // expected-error @+1 {{operator BatchNormalization: input 4 has the shape [7] and must hold one element per channel of the input of shape [1, 8, 6, 6]}}
+  %0 = "onnx.BatchNormalization"(%x, %g, %g, %g, %s) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<7xf32>) -> tensor<1x8x6x6xf32>
+  return %0 : tensor<1x8x6x6xf32>
+}
+
+// -----
+
+func.func @group_parameters(%x: tensor<1x8x6x6xf32>, %s: tensor<2xf32>) -> tensor<1x8x6x6xf32> {
+  // expected-error @+1 {{operator GroupNormalization: input 1 has the shape [2] and must hold one element per channel}}
+  %0 = "onnx.GroupNormalization"(%x, %s, %s) {num_groups = 2 : i64} : (tensor<1x8x6x6xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x8x6x6xf32>
+  return %0 : tensor<1x8x6x6xf32>
+}
+
+// -----
+
+func.func @layer_parameters(%x: tensor<2x6xf32>, %s: tensor<5xf32>) -> tensor<2x6xf32> {
+  // expected-error @+1 {{operator LayerNormalization: input 1 of shape [5] does not broadcast to the input of shape [2, 6]}}
+  %0 = "onnx.LayerNormalization"(%x, %s) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<2x6xf32>, tensor<5xf32>) -> tensor<2x6xf32>
+  return %0 : tensor<2x6xf32>
+}
+
+// -----
+
+func.func @scales(%x: tensor<32x16xi8>, %s: tensor<15xf32>) -> tensor<32x16xf32> {
+  // expected-error @+1 {{operator DequantizeLinear: input 1 has the shape [15] and needs [] or [16] for the input of shape [32, 16], axis 1}}
+  %0 = "onnx.DequantizeLinear"(%x, %s) : (tensor<32x16xi8>, tensor<15xf32>) -> tensor<32x16xf32>
+  return %0 : tensor<32x16xf32>
+}
+
+// -----
+
+func.func @no_scales(%x: tensor<4xf32>, %s: tensor<0xf32>) -> tensor<4xui8> {
+  // expected-error @+1 {{operator QuantizeLinear: input 1 has the shape [0] and needs [] or [4] for the input of shape [4], axis 0}}
+  %0 = "onnx.QuantizeLinear"(%x, %s) : (tensor<4xf32>, tensor<0xf32>) -> tensor<4xui8>
+  return %0 : tensor<4xui8>
+}
+
+// -----
+
+func.func @blocks(%x: tensor<32x16xi8>, %s: tensor<4x16xf32>) -> tensor<32x16xf32> {
+  // expected-error @+1 {{operator DequantizeLinear: input 1 has the shape [4, 16] and needs [] or [5, 16] for the input of shape [32, 16], axis 0 and blocks of 7}}
+  %0 = "onnx.DequantizeLinear"(%x, %s) {axis = 0 : i64, block_size = 7 : i64} : (tensor<32x16xi8>, tensor<4x16xf32>) -> tensor<32x16xf32>
+  return %0 : tensor<32x16xf32>
+}
+
+// -----
+
+func.func @scale_axis(%x: tensor<32x16xi8>, %s: tensor<16xf32>) -> tensor<32x16xf32> {
+  // expected-error @+1 {{operator DequantizeLinear: axis 2 is outside [-2, 2) for a tensor of rank 2}}
+  %0 = "onnx.DequantizeLinear"(%x, %s) {axis = 2 : i64} : (tensor<32x16xi8>, tensor<16xf32>) -> tensor<32x16xf32>
+  return %0 : tensor<32x16xf32>
+}
+
+// -----
+
+func.func @filters(%x: tensor<1x4x6x6xui8>, %w: tensor<8x4x3x3xi8>, %s: tensor<f32>, %z: tensor<ui8>, %ws: tensor<7xf32>, %wz: tensor<i8>) -> tensor<1x8x4x4xui8> {
+  // expected-error @+1 {{operator QLinearConv: input 4 has the shape [7] and needs one element, or one per filter of the weights of shape [8, 4, 3, 3]}}
+  %0 = "onnx.QLinearConv"(%x, %s, %z, %w, %ws, %wz, %s, %z) : (tensor<1x4x6x6xui8>, tensor<f32>, tensor<ui8>, tensor<8x4x3x3xi8>, tensor<7xf32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x8x4x4xui8>
+  return %0 : tensor<1x8x4x4xui8>
+}

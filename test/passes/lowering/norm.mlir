@@ -32,3 +32,17 @@ func.func @batchnorm(%x: tensor<?x3x8xf32>, %s: tensor<3xf32>) -> tensor<?x3x8xf
   %0 = "onnx.BatchNormalization"(%x, %s, %s, %s, %s) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x3x8xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<?x3x8xf32>
   return %0 : tensor<?x3x8xf32>
 }
+
+// Sizes that only a run knows are checked there.
+// CHECK-LABEL: func.func @parameters
+// CHECK: kernel.check %{{.*}}, "{{.*}}a parameter has not one element per channel"
+func.func @parameters(%x: tensor<1x?x6x6xf32> {onnx.dim_params = ["", "c", "", ""]}, %s: tensor<8xf32>) -> tensor<1x?x6x6xf32> {
+  %0 = "onnx.InstanceNormalization"(%x, %s, %s) : (tensor<1x?x6x6xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x?x6x6xf32>
+  return %0 : tensor<1x?x6x6xf32>
+}
+// CHECK-LABEL: func.func @layer_parameters
+// CHECK: kernel.check %{{.*}}, "{{.*}}a parameter does not broadcast to the input"
+func.func @layer_parameters(%x: tensor<4x?xf32> {onnx.dim_params = ["", "n"]}, %s: tensor<8xf32>) -> tensor<4x?xf32> {
+  %0 = "onnx.RMSNormalization"(%x, %s) : (tensor<4x?xf32>, tensor<8xf32>) -> tensor<4x?xf32>
+  return %0 : tensor<4x?xf32>
+}

@@ -37,3 +37,17 @@ func.func @matmul(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %az: tensor<2xui8>) -
   %0 = "onnx.MatMulInteger"(%a, %b, %az) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<2xui8>) -> tensor<2x4xi32>
   return %0 : tensor<2x4xi32>
 }
+
+// Sizes that only a run knows are checked there: the scales of an axis, and those of blocks.
+// CHECK-LABEL: func.func @checked
+// CHECK: kernel.check %{{.*}}, "{{.*}}not one element per index of its axis"
+func.func @checked(%x: tensor<4x?xi8> {onnx.dim_params = ["", "n"]}, %s: tensor<16xf32>) -> tensor<4x?xf32> {
+  %0 = "onnx.DequantizeLinear"(%x, %s) : (tensor<4x?xi8>, tensor<16xf32>) -> tensor<4x?xf32>
+  return %0 : tensor<4x?xf32>
+}
+// CHECK-LABEL: func.func @checked_blocks
+// CHECK: kernel.check %{{.*}}, "{{.*}}not one element per block"
+func.func @checked_blocks(%x: tensor<4x?xi8> {onnx.dim_params = ["", "n"]}, %s: tensor<4x2xf32>) -> tensor<4x?xf32> {
+  %0 = "onnx.DequantizeLinear"(%x, %s) {block_size = 8 : i64} : (tensor<4x?xi8>, tensor<4x2xf32>) -> tensor<4x?xf32>
+  return %0 : tensor<4x?xf32>
+}
