@@ -31,9 +31,12 @@ Input optc::perAxis(Lowering &l, Value parameter, ArrayRef<Dim> data, int64_t ax
   if (in.dims.empty() || in.dims[0]->isConst(1))
     return viewAs(l, in, {});
   SmallVector<Dim> dims(data.size(), l.shapes.constant(1));
-  requireEqual(l, in.dims[0], data.empty() ? l.shapes.constant(1) : data[axis], kSize);
-  if (!data.empty())
-    dims[axis] = in.dims[0]->isConst() ? in.dims[0] : data[axis];
+  if (data.empty()) {
+    requireEqual(l, in.dims[0], l.shapes.constant(1), kSize);
+  } else {
+    requireBroadcast(l, in.dims[0], data[axis], kSize); // of size 1 in a run it serves all
+    dims[axis] = in.dims[0];
+  }
   return viewAs(l, in, dims);
 }
 
