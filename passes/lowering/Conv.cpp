@@ -26,6 +26,13 @@ static Value withBias(Lowering &l, Value sum, Type accElem, Value bias, Type ele
       [&](OpBuilder &b, Location loc, ValueRange in) { return ScalarOps{b, loc, accElem}.add(in[0], in[1]); });
 }
 
+static LogicalResult checkRanks(Operation *op, ArrayRef<Dim> xDims, ArrayRef<Dim> wDims) {
+  if (xDims.size() >= 3 && wDims.size() == xDims.size())
+    return success();
+  return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
+                             Twine(wDims.size()));
+}
+
 /// Refuses group counts that do not divide the channels.
 static LogicalResult checkGroups(Operation *op, Dim channels, Dim filters, int64_t group) {
   if (group < 1)
@@ -59,10 +66,7 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   SmallVector<Dim> xDims = llvm::to_vector(l.dims(conv.getX())), wDims = llvm::to_vector(l.dims(conv.getW())),
                    out = llvm::to_vector(l.dims(conv.getY()));
   int64_t group = conv.getGroup();
-  if (xDims.size() < 3 || wDims.size() != xDims.size())
-    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
-                               Twine(wDims.size()));
-  if (failed(checkGroups(op, xDims[1], wDims[0], group)))
+  if (failed(checkRanks(op, xDims, wDims)) || failed(checkGroups(op, xDims[1], wDims[0], group)))
     return failure();
   FailureOr<Window> window = windowOf(op, l, tail(xDims, 2), tail(wDims, 2), tail(out, 2));
   if (failed(window))
@@ -121,10 +125,7 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   SmallVector<Dim> xDims = llvm::to_vector(l.dims(conv.getX())), wDims = llvm::to_vector(l.dims(conv.getW())),
                    out = llvm::to_vector(l.dims(conv.getY()));
   int64_t group = conv.getGroup();
-  if (xDims.size() < 3 || wDims.size() != xDims.size())
-    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
-                               Twine(wDims.size()));
-  if (failed(checkGroups(op, xDims[1], xDims[1], group)))
+  if (failed(checkRanks(op, xDims, wDims)) || failed(checkGroups(op, xDims[1], xDims[1], group)))
     return failure();
   SmallVector<Dim> in = tail(xDims, 2), kernel = tail(wDims, 2), spatial = tail(out, 2);
   // The window of the forward convolution that this is the transpose of: it maps the output to the input.
