@@ -261,8 +261,6 @@ LogicalResult MmaEmitter::run() {
     return failure();
   const kernel::Contraction &c = product.c;
   Type elem = cast<ShapedType>(c.operandA().tensor.getType()).getElementType();
-  if (!elem.isF16() && !elem.isBF16())
-    return refuse("its operands are neither f16 nor bf16");
   mma = elem.isF16() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k16.f32.bf16";
   left = loaderOf(c.a, c.m, blocks.tileRows());
   right = loaderOf(c.b, c.n, blocks.tileColumns());

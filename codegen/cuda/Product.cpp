@@ -24,7 +24,7 @@ LogicalResult Product::match(bool contract) {
   if (!root)
     return refuse("it has no product");
   std::string why;
-  FailureOr<kernel::Contraction> found = kernel::matchNarrowContraction(root, &why);
+  FailureOr<kernel::Contraction> found = kernel::matchTensorProduct(root, &why);
   if (failed(found))
     return refuse(why);
   c = std::move(*found);
