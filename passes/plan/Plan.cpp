@@ -284,9 +284,10 @@ LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
       descriptors[result] = desc;
       continue;
     }
-    buffers[result] = bufferAt(kernel::DescribedDataOp::create(b, loc, ptrType, desc), type, [&](int64_t d) -> Value {
-      return kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d);
-    });
+    buffers[result] =
+        bufferAt(kernel::DescribedDataOp::create(b, loc, ptrType, desc), type, [&, desc = desc](int64_t d) -> Value {
+          return kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d);
+        });
   }
   return success();
 }
