@@ -29,7 +29,8 @@ import onnx
 from onnx import TensorProto, helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODES = {"order": "order", "race": "race", "late": "late-tma", "random": "random:1"}
+# Any of several orders may be the one that shows a fault.
+MODES = {"order": ["order"], "race": ["race"], "late": ["late-tma"], "random": [f"random:{s}" for s in range(1, 5)]}
 
 
 def product(m, k, n):
@@ -156,7 +157,7 @@ def main():
         for name in KERNELS:
             kernel = kernels[name] = Kernel(name, folder)
             artifact = kernel.compile(kernel.ir, "good")
-            modes = [m for m in MODES.values() if not m.startswith("random")] + [f"random:{s}" for s in range(seeds)]
+            modes = [*MODES["order"], *MODES["race"], *MODES["late"], *(f"random:{s}" for s in range(seeds))]
             modes = [f"{m},{grid}".rstrip(",") for grid in GRIDS[name] for m in modes]
             for mode in modes:
                 if report := kernel.run(artifact, mode):
@@ -170,10 +171,11 @@ def main():
             grid = f",grid:{fields['grid']}" if "grid" in fields else ""
             kernel, expected = kernels[fields["kernel"]], fields["caught"].split()
             artifact = kernel.compile(apply(patch, kernel.ir), name)
-            reports = {m: kernel.run(artifact, MODES[m] + grid) for m in (MODES if options.all else expected)}
+            seen_in = lambda m, grid: next(filter(None, (kernel.run(artifact, n + grid) for n in MODES[m])), "")
+            reports = {m: seen_in(m, grid) for m in (MODES if options.all else expected)}
             missed = [m for m in expected if not reports[m]]
             if grid and options.all:
-                missed += [f"{m} without {grid[1:]}" for m in MODES if kernel.run(artifact, MODES[m])]
+                missed += [f"{m} without {grid[1:]}" for m in MODES if seen_in(m, "")]
             wrong += len(missed)
             shown = reports[expected[0]][:150]
             seen = " ".join(m for m, r in reports.items() if r)

@@ -107,7 +107,7 @@ def epilogue(g, v):
         if kind <= 2 and v.rank:
             shape = g.pick((v.shape, v.shape[-1:], (*v.shape[:-1], 1), (), v.shape[-2:]))
             other = g.leaf(d, shape)
-            bits = None if v.bits is None else v.bits + 2
+            bits = None if v.bits is None else max(v.bits, other.bits) + 1
             op = g.pick(("Add", "Sub", "Mul", "Add"))
             bits = v.bits + other.bits if op == "Mul" and v.bits is not None else bits
             v = g.op(op, [v, other] if g.chance(0.7) else [other, v], d, v.shape, bits)
@@ -127,25 +127,36 @@ def epilogue(g, v):
     return v
 
 
+def product_bits(a, b, steps):
+    if a.bits is None or b.bits is None:
+        return None
+    return a.bits + b.bits - 1 + math.ceil(math.log2(steps + 1))
+
+
+def limit(g, dtype):
+    """The largest number in operands of products, so that sums of 16-bit floats stay exact now and then."""
+    return g.pick((1, 1, 3)) if dtype in ("f16", "bf16") else 3
+
+
 def operand(g, dtype, shape, constant=0.3):
     """A matrix (or several), maybe as a view of something else."""
+    most = limit(g, dtype)
     if len(shape) >= 2 and g.chance(0.25):
         perm = g.rng.permutation(len(shape)).tolist()
         source = [0] * len(shape)
         for to, p in enumerate(perm):
             source[p] = shape[to]
-        v = g.leaf(dtype, tuple(source), constant=constant)
+        v = g.leaf(dtype, tuple(source), -most, most, constant)
         return g.op("Transpose", [v], dtype, shape, v.bits, perm=perm)
     if g.chance(0.15) and all(shape):
         axis = g.int(0, len(shape) - 1)
         more = list(shape)
         before, after = g.pick((0, 1, 8, 16)), g.pick((0, 1, 8, 16))
         more[axis] += before + after
-        v = g.leaf(dtype, tuple(more), constant=constant)
+        v = g.leaf(dtype, tuple(more), -most, most, constant)
         bounds = [g.ints(before), g.ints(before + shape[axis]), g.ints(axis)]
         return g.op("Slice", [v, *bounds], dtype, shape, v.bits)
-    v = g.leaf(dtype, tuple(shape), constant=constant)
-    return step(g, v) if g.chance(0.0) else v
+    return g.leaf(dtype, tuple(shape), -most, most, constant)
 
 
 def gemm(g):
@@ -154,7 +165,6 @@ def gemm(g):
         m, n, k = g.size(), g.size(), g.size()
         if m * n * k <= 2 << 20:
             break
-    bits = 6 + math.ceil(math.log2(k + 1))
     if g.chance(0.3):
         ta, tb = g.int(0, 1), g.int(0, 1)
         a, b = operand(g, d, (k, m) if ta else (m, k)), operand(g, d, (n, k) if tb else (k, n))
@@ -162,13 +172,14 @@ def gemm(g):
         if g.chance(0.7):
             ins.append(g.leaf(d, g.pick(((), (1,), (n,), (m, 1), (1, n), (m, n)))))
         attrs = dict(transA=ta, transB=tb, alpha=g.pick((1.0, 1.0, 2.0, 0.5)), beta=g.pick((1.0, 1.0, 2.0)))
-        y = g.op("Gemm", ins, d, (m, n), bits + 3, **attrs)
+        bits = product_bits(a, b, k)
+        y = g.op("Gemm", ins, d, (m, n), None if bits is None else bits + 3, **attrs)
     else:
         batch = [g.pick((1, 2, 3)) for _ in range(g.pick((0, 0, 1, 2, 3)))]
         left = [1 if g.chance(0.3) else s for s in batch][g.int(0, len(batch)) if g.chance(0.3) else 0 :]
         right = [1 if g.chance(0.3) else s for s in batch] if g.chance(0.7) else []
         a, b = operand(g, d, (*left, m, k)), operand(g, d, (*right, k, n))
-        y = g.op("MatMul", [a, b], d, (*broadcast(left, right), m, n), bits)
+        y = g.op("MatMul", [a, b], d, (*broadcast(left, right), m, n), product_bits(a, b, k))
     g.output(epilogue(g, y))
 
 
@@ -187,14 +198,15 @@ def tensor(g):
     ta, tb = g.chance(0.3), g.chance(0.3)
     if ta:
         m = g.pick((16, 64, 72, 128, 136, 200))
-    a = g.leaf(d, (*batch, k, m) if ta else (*batch, m, k), constant=0.1)
-    b = g.leaf(d, (*batch, n, k) if tb else (*batch, k, n), constant=0.3)
+    most = limit(g, d)
+    a = g.leaf(d, (*batch, k, m) if ta else (*batch, m, k), -most, most, 0.1)
+    b = g.leaf(d, (*batch, n, k) if tb else (*batch, k, n), -most, most, 0.3)
     swap = [*range(len(batch)), len(batch) + 1, len(batch)]
     if ta:
         a = g.op("Transpose", [a], d, (*batch, m, k), a.bits, perm=swap)
     if tb:
         b = g.op("Transpose", [b], d, (*batch, k, n), b.bits, perm=swap)
-    y = g.op("MatMul", [a, b], d, (*batch, m, n), 6 + math.ceil(math.log2(k + 1)))
+    y = g.op("MatMul", [a, b], d, (*batch, m, n), product_bits(a, b, k))
     y = epilogue(g, y)
     g.dynamic = dynamic
     g.output(y)
@@ -208,10 +220,10 @@ def heads(g):
     q = g.op("Transpose", [q], d, (n, h, t, w), 1, perm=[0, 2, 1, 3])
     v = g.op("Transpose", [v], d, (n, h, t, w), 1, perm=[0, 2, 1, 3])
     k = g.op("Transpose", [k], d, (n, h, w, t), 1, perm=[0, 2, 3, 1])
-    s = g.op("MatMul", [q, k], d, (n, h, t, t), 8)
-    s = g.op("Mul", [s, g.constant(np.full((), 0.25, NUMPY[d]), d)], d, s.shape, 8)
+    s = g.op("MatMul", [q, k], d, (n, h, t, t), 7)
+    s = g.op("Mul", [s, g.constant(np.full((), 0.25, NUMPY[d]), d)], d, s.shape, 7)
     if g.chance(0.5):
-        s = g.op("Add", [s, g.leaf(d, g.pick(((t, t), (n, 1, 1, t), (1, 1, t, t))), -4, 0)], d, s.shape, 10)
+        s = g.op("Add", [s, g.leaf(d, g.pick(((t, t), (n, 1, 1, t), (1, 1, t, t))), -4, 0)], d, s.shape, 9)
     if g.chance(0.2):
         g.output(s)
     p = g.op("Softmax", [s], d, s.shape, axis=-1)
@@ -259,14 +271,16 @@ def convolution(g):
     if g.chance(0.2):  # depthwise
         groups, inner, outer = g.pick((3, 4, 8, 16, 17)), 1, g.pick((1, 1, 2))
     n, c, f = g.int(1, 2), groups * inner, groups * outer
-    x = g.input(d, (n, c, *size))
-    bits = 7 + math.ceil(math.log2(inner * math.prod(kernel)))
+    most = limit(g, d)
+    x = g.input(d, (n, c, *size), -most, most)
+    steps = inner * math.prod(kernel)
     if g.chance(0.15):
-        w = g.leaf(d, (c, outer, *kernel), constant=0.7)
+        w = g.leaf(d, (c, outer, *kernel), -most, most, 0.7)
         attrs = dict(strides=strides, dilations=dilations, group=groups)
-        y = g.op("ConvTranspose", [x, w], d, (), bits + 4, **attrs)
+        y = g.op("ConvTranspose", [x, w], d, (), product_bits(x, w, steps * 4), **attrs)
         return g.output(g.op("Relu", [y], d, (), y.bits))
-    w = g.leaf(d, (f, inner, *kernel), constant=0.7)
+    w = g.leaf(d, (f, inner, *kernel), -most, most, 0.7)
+    bits = product_bits(x, w, steps + 3)
     bias = [g.leaf(d, (f,))] if g.chance(0.5) else []
     attrs = dict(strides=strides, dilations=dilations, group=groups)
     if g.chance(0.8):
@@ -365,6 +379,95 @@ def positions(g):
     g.output(y)
 
 
+def recurrence(g):
+    """Loops that go element after element: recurrent networks, scans, running sums."""
+    kind, d = g.int(0, 2), g.pick(("f32", "f16"))
+    t, n, i, h = g.pick((1, 3, 6)), g.pick((1, 2, 5)), g.pick((1, 4, 7, 16)), g.pick((1, 3, 8, 17))
+    if kind == 0:
+        op, gates = g.pick((("LSTM", 4), ("GRU", 3), ("RNN", 1)))
+        both = g.chance(0.3)
+        dirs = 2 if both else 1
+        x = g.input("f32", (t, n, i))
+        ins = [x, g.leaf("f32", (dirs, gates * h, i), -1, 1, 0.7), g.leaf("f32", (dirs, gates * h, h), -1, 1, 0.7)]
+        if g.chance(0.5):
+            ins.append(g.leaf("f32", (dirs, 2 * gates * h), -1, 1))
+        way = "bidirectional" if both else g.pick(("forward", "reverse"))
+        ys = g.op(op, ins, "f32", (t, dirs, n, h), results=2, hidden_size=h, direction=way)
+        g.output(ys[1])
+        return g.output(g.op("Relu", [ys[0]], "f32", (t, dirs, n, h)))
+    if kind == 1:
+        v = g.input(g.pick(("f32", "i32", "i64", "f64")), (t, n, i, h))
+        y = g.op("CumSum", [v, g.constant(np.array(g.int(-4, 3), np.int64))], v.dtype, v.shape, 8,
+                 exclusive=g.int(0, 1), reverse=g.int(0, 1))  # fmt: skip
+        return g.output(step(g, y))
+    x, state = g.input(d, (t, n, h)), g.input(d, (n, h))
+
+    def build():
+        names = [g.name("s"), g.name("r")]
+        infos = [helper.make_tensor_value_info(name, DTYPES[d], None) for name in names]
+        s, row = (Value(name, d, (n, h), None) for name in names)
+        y = g.op("Add", [s, row], d, (n, h))
+        if g.chance(0.5):
+            y = g.op("Tanh", [g.op("MatMul", [y, g.leaf(d, (h, h), -1, 1, 1)], d, (n, h))], d, (n, h))
+        else:
+            y = g.op("Min", [y, g.constant(np.full((), 9, NUMPY[d]), d)], d, (n, h))
+        return [y, g.op("Mul", [y, row], d, (n, h))], infos
+
+    body, _ = subgraph(g, build)
+    last, all_of = g.op("Scan", [state, x], d, (n, h), None, results=2, body=body, num_scan_inputs=1,
+                        scan_input_directions=[g.int(0, 1)])  # fmt: skip
+    g.output(last)
+    g.output(all_of)
+
+
+def images(g):
+    """Operators on images that are neither convolutions nor pooling."""
+    d, kind = g.pick(("f32", "f16", "f32")), g.int(0, 6)
+    n, c, h, w = g.int(1, 2), g.pick((1, 3, 4, 8)), g.pick((1, 4, 5, 8)), g.pick((2, 4, 7))
+    x = g.input(d, (n, c, h, w))
+    if kind <= 1:
+        to = (n, c, g.pick((1, 3, h, 2 * h, 9)), g.pick((1, 5, w, 2 * w)))
+        mode = g.pick(("nearest", "linear", "cubic"))
+        way = g.pick(("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"))
+        y = g.op("Resize", [x, None, None, g.ints(*to)], d, to, mode=mode, coordinate_transformation_mode=way,
+                 **({"nearest_mode": g.pick(("floor", "ceil", "round_prefer_floor"))} if mode == "nearest" else {}))  # fmt: skip
+    elif kind == 2:
+        x = g.input(d, (n, 4 * c, h, w))
+        y = g.op("DepthToSpace", [x], d, (n, c, 2 * h, 2 * w), x.bits, blocksize=2, mode=g.pick(("DCR", "CRD")))
+    elif kind == 3:
+        x = g.input(d, (n, c, 2 * h, 2 * w))
+        y = g.op("SpaceToDepth", [x], d, (n, 4 * c, h, w), x.bits, blocksize=2)
+    elif kind == 4:
+        ws = [g.leaf(d, (c,), constant=1) for _ in range(3)]
+        y = g.op("BatchNormalization", [x, *ws, g.leaf(d, (c,), 1, 3, 1)], d, x.shape)
+    elif kind == 5:
+        x = g.input("f32", (n, c, h, w))
+        y = g.op("LRN", [x], "f32", x.shape, size=g.int(1, 5))
+    else:
+        pads = [0, 0, g.int(0, h - 1), g.int(0, 1), 0, 0, g.int(0, h - 1), g.int(0, 1)]
+        shape = (n, c, h + pads[2] + pads[6], w + pads[3] + pads[7])
+        y = g.op("Pad", [x, g.ints(*pads)], d, shape, x.bits, mode=g.pick(("reflect", "wrap", "edge")))
+    g.output(epilogue(g, y))
+
+
+def quantized(g):
+    """Integers that stand for floats."""
+    m, n, k = (g.pick([s for s in SIZES if s <= 130]) for _ in range(3))
+    scale, zero = g.constant(np.array(0.5, np.float32)), g.constant(np.array(3, np.uint8))
+    x = g.input("f32", (m, k), -8, 8)
+    q = g.op("QuantizeLinear", [x, scale, zero], "u8", (m, k))
+    if g.chance(0.2):
+        g.output(q)
+    x = g.op("DequantizeLinear", [q, scale, zero], "f32", (m, k), 6)
+    w = g.constant(g.data("i8", (k, n), -90, 90), "i8")
+    w = g.op("DequantizeLinear", [w, g.constant(np.array(0.25, np.float32))], "f32", (k, n), 8)
+    y = g.op("MatMul", [x, w], "f32", (m, n), 22)
+    y = g.op("Add", [y, g.leaf("f32", (n,))], "f32", (m, n), 22)
+    if g.chance(0.5):
+        y = g.op("QuantizeLinear", [y, g.constant(np.array(64, np.float32)), zero], "u8", (m, n))
+    g.output(y)
+
+
 def subgraph(g, build):
     """A graph for an attribute: what `build` makes inside, with no outputs yet."""
     outside, g.nodes = g.nodes, []
@@ -453,8 +556,8 @@ def mixed(g):
             w = step(g, v, pool)
         elif kind == 3 and v.rank >= 2 and v.is_float and v.shape[-1] and v.count < 9000:
             k, p = v.shape[-1], g.pick((1, 5, 8, 16, 33, 64))
-            bits = None if v.bits is None else v.bits + 3 + math.ceil(math.log2(k + 1))
-            w = g.op("MatMul", [v, g.leaf(v.dtype, (k, p), -1, 1, 0.6)], v.dtype, (*v.shape[:-1], p), bits)
+            weights = g.leaf(v.dtype, (k, p), -1, 1, 0.6)
+            w = g.op("MatMul", [v, weights], v.dtype, (*v.shape[:-1], p), product_bits(v, weights, k))
         elif kind == 4 and v.rank and v.is_float and v.count:
             w = g.op("Softmax", [v], v.dtype, v.shape, None, axis=-1) if g.chance(0.5) else reduce_some(g, v, "ReduceMax")
         elif kind == 5 and v.rank >= 1 and v.count and v.shape[-1] % 2 == 0 and v.shape[-1]:
@@ -493,7 +596,9 @@ def batches(g):
             y = g.op("LayerNormalization", [v, leaf((width,))], d, v.shape, axis=1, epsilon=1e-2)
         elif kind == 4:
             same = [p for p in pool if p.shape == v.shape]
-            y = g.op("Add", [v, g.pick(same)], d, v.shape, None if v.bits is None else v.bits + 4)
+            other = g.pick(same)
+            bits = None if v.bits is None or other.bits is None else max(v.bits, other.bits) + 1
+            y = g.op("Add", [v, other], d, v.shape, bits)
         elif kind == 5:
             y = g.op("Concat", [v, leaf((3, width))], d, (rows + 3, width), v.bits, axis=0)
         elif kind == 6:
@@ -519,12 +624,13 @@ FAMILIES = {
     "elementwise": elementwise, "rows": rows, "gemm": gemm, "tensor": tensor, "heads": heads,
     "integers": integer_product, "convolution": convolution,
     "pooling": pooling, "positions": positions, "control": control, "fallback": fallback, "mixed": mixed, "batches": batches,
+    "recurrence": recurrence, "images": images, "quantized": quantized,
 }  # fmt: skip
 
 
 def make(family, seed, cases, batch=0):
     """A graph of several cases of a family."""
-    g = Graph([seed, list(FAMILIES).index(family)], seed % 3 == 1, seed % 6 == 4, batch)
+    g = Graph([seed, list(FAMILIES).index(family)], seed % 3 == 1, seed % 4 == 2, batch)
     for _ in range(cases):
         FAMILIES[family](g)
     return g
