@@ -11,7 +11,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/cpu/Lanes.h"
 
 using namespace mlir;
 using namespace optc;
