@@ -82,6 +82,12 @@ def normalize(g, v):
 
 
 def rows(g):
+    g.special = g.chance(0.15)
+    row_group(g)
+    g.special = False
+
+
+def row_group(g):
     v = row_input(g)
     for _ in range(g.int(0, 2)):
         v = step(g, v) if v.count else v

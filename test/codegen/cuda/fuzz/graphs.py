@@ -57,6 +57,7 @@ class Graph:
 
     def __init__(self, seed, dynamic=False, zeros=False, batch=0):
         self.rng, self.input_rng = np.random.default_rng(seed), np.random.default_rng([*seed, batch])
+        self.special = False  # float inputs have infinities and NaNs
         self.batch = batch  # rows of the inputs of family `batches`, which the model does not know
         self.dynamic, self.zeros = dynamic, zeros
         self.nodes, self.inputs, self.outputs, self.constants, self.feeds = [], [], [], [], {}
@@ -78,9 +79,9 @@ class Graph:
         return self.pick([s for s in SIZES if s <= most])
 
     def shape(self, rank=None, most=20000):
-        rank = self.int(0, 5) if rank is None else rank
+        rank = self.pick((0, 1, 2, 3, 4, 5, 5, 7)) if rank is None else rank
         while True:
-            shape = tuple(self.size(most if rank < 3 else 70) for _ in range(rank))
+            shape = tuple(self.size(most if rank < 3 else 70 if rank < 5 else 5) for _ in range(rank))
             if math.prod(shape) <= most:
                 return shape
 
@@ -107,6 +108,9 @@ class Graph:
     def input(self, dtype, shape, low=-3, high=3, batched=False):
         name = self.name("x")
         array = self.data(dtype, shape, low, high, self.input_rng)
+        if self.special and dtype in FLOATS and array.size:
+            strange = self.input_rng.choice([np.nan, np.inf, -np.inf, -0.0], array.shape)
+            array = np.where(self.input_rng.random(array.shape) < 0.1, strange, array).astype(array.dtype)
         self.feeds[name] = (dtype, array)
         declared = [f"{name}_{i}" if self.dynamic and self.chance(0.6) else s for i, s in enumerate(shape)]
         if batched:
@@ -222,7 +226,7 @@ def step(g, v, pool=()):
         op = g.pick(("Less", "Equal", "Greater", "LessOrEqual"))
         other = partner(g, v)
         return g.op(op, [v, other], "bool", broadcast(v.shape, other.shape))
-    if kind == 7 and (v.bits is not None and v.bits <= 7 or not v.is_float):
+    if kind == 7 and not (g.special and v.is_float) and (v.bits is not None and v.bits <= 7 or not v.is_float):
         to = g.pick(("f32", "f16", "i32", "i64", "bf16") if v.is_float else ("i32", "i64", "i8", "u8"))
         return g.op("Cast", [v], to, v.shape, v.bits, to=DTYPES[to])
     if kind == 8 and v.rank >= 2:
@@ -307,6 +311,7 @@ def move(g, v):
 
 
 def elementwise(g):
+    g.special = g.chance(0.15)
     v = g.input(g.pick(("f32", "f16", "f32", "bf16", "f64", "i32", "i64", "i8", "u8", "bool", "u32", "i16", "u64")), g.shape())
     pool = [v]
     for _ in range(g.int(1, 6)):
@@ -315,3 +320,4 @@ def elementwise(g):
         if g.chance(0.15):
             g.output(v)
     g.output(v)
+    g.special = False
