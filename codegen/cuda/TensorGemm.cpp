@@ -199,8 +199,8 @@ void TensorGemm::copyTile() {
   issueCopies(right, stage, barrier, k);
 }
 
-/// The products of one stage: PTX ISA, "Asynchronous warpgroup-level matrix instructions", matrix descriptors. The first
-/// one adds to the sums when `add` is not 0, else they may hold anything.
+/// The products of one stage: PTX ISA, "Asynchronous warpgroup-level matrix instructions", matrix descriptors. The
+/// first one adds to the sums when `add` is not 0, else they may hold anything.
 SmallVector<Value> TensorGemm::multiplyStage(Value stage, Value add, ValueRange sums) {
   // A row of 128 bytes holds 64 neighbours. Along k: 8 rows are 1024 bytes. Along the rows: 8 steps of k are 1024
   // bytes, and the next 64 rows a box away.
