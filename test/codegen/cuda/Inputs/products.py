@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 import sass
 
 F16, BF16, F32 = TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.FLOAT
-MODES = ["order", "random:1", "race", "late-tma"]
+MODES = ["order", "random:1", "race", "late-tma", "grid:1,random:2"]
 
 
 def model(nodes, inputs, outputs, constants=(), dtype=F16):
