@@ -60,7 +60,7 @@ private:
   void initialize();
   void copyTile();
   void multiplyTile();
-  SmallVector<Value> multiplyStage(Value stage, ValueRange sums);
+  SmallVector<Value> multiplyStage(Value stage, Value add, ValueRange sums);
   void storeTile(ValueRange sums);
   void issueCopies(const Operand &operand, Value stage, Value barrier, Value k);
 
@@ -199,8 +199,9 @@ void TensorGemm::copyTile() {
   issueCopies(right, stage, barrier, k);
 }
 
-/// The products of one stage: PTX ISA, "Asynchronous warpgroup-level matrix instructions", matrix descriptors.
-SmallVector<Value> TensorGemm::multiplyStage(Value stage, ValueRange sums) {
+/// The products of one stage: PTX ISA, "Asynchronous warpgroup-level matrix instructions", matrix descriptors. The
+/// first one adds to the sums when `add` is not 0, else they may hold anything.
+SmallVector<Value> TensorGemm::multiplyStage(Value stage, Value add, ValueRange sums) {
   // A row of 128 bytes holds 64 neighbours. Along k: 8 rows are 1024 bytes. Along the rows: 8 steps of k are 1024
   // bytes, and the next 64 rows a box away.
   auto descriptorOf = [&](const Operand &operand, Value first) -> Value {
@@ -221,7 +222,7 @@ SmallVector<Value> TensorGemm::multiplyStage(Value stage, ValueRange sums) {
       return arith::AddIOp::create(b, descriptor, c64(bytes / 16));
     };
     SmallVector<Value> operands = values;
-    llvm::append_values(operands, moved(left, a), moved(right, right0), c32(1), c32(left.tile.alongRows),
+    llvm::append_values(operands, moved(left, a), moved(right, right0), k == 0 ? add : c32(1), c32(left.tile.alongRows),
                         c32(right.tile.alongRows));
     values = callDeviceFunction(b, b.getLoc(), name, operands);
   }
@@ -230,8 +231,8 @@ SmallVector<Value> TensorGemm::multiplyStage(Value stage, ValueRange sums) {
 
 void TensorGemm::multiplyTile() {
   Value turn = turnOf(), isFirst = equals(lane, 0);
-  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-  SmallVector<Value> start(blocks.columns / 2, zero);
+  // Nobody writes the registers of the sums before the first product does: between wgmma.fence and that nobody may.
+  SmallVector<Value> start(blocks.columns / 2, LLVM::PoisonOp::create(b, b.getF32Type()));
   auto loop = scf::ForOp::create(b, c32(0), numSteps, c32(1), start);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -240,10 +241,11 @@ void TensorGemm::multiplyTile() {
     Step step = stepAt(turn, k);
     call("mbarrier.wait", {full(step.stage), step.parity});
     call("wgmma.fence", {});
-    SmallVector<Value> sums = multiplyStage(stageAddress(step.stage), loop.getRegionIterArgs());
+    Value hasBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, k, c32(0));
+    Value add = arith::ExtUIOp::create(b, b.getI32Type(), hasBefore);
+    SmallVector<Value> sums = multiplyStage(stageAddress(step.stage), add, loop.getRegionIterArgs());
     call("wgmma.commit", {});
     call("wgmma.wait", {c32(1)});
-    Value hasBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, k, c32(0));
     body.when(arith::AndIOp::create(b, hasBefore, isFirst),
               [&] { call("mbarrier.arrive", {empty(stepAt(turn, arith::SubIOp::create(b, k, c32(1))).stage)}); });
     scf::YieldOp::create(b, sums);

@@ -35,6 +35,7 @@ struct ModelState {
   CUmodule module;
   CUfunction *functions; ///< per kernel of the description
   CUdeviceptr weights;
+  int maxBlocks; ///< of a grid: kernels walk over the tiles behind
 };
 /// The state of a model, which its first context sets up.
 optc_status setUpModel(const optc_model *model, ModelState *&state, optc_error *error);

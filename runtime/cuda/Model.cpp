@@ -68,6 +68,8 @@ optc_status SetUp::loadModule() {
     return failCall(r, "cuDeviceGetAttribute");
   if (CUresult r = api.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, state.device))
     return failCall(r, "cuDeviceGetAttribute");
+  if (CUresult r = api.cuDeviceGetAttribute(&state.maxBlocks, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, state.device))
+    return failCall(r, "cuDeviceGetAttribute");
   api.cuDeviceGetName(name, sizeof(name), state.device);
   int capability = major * 10 + minor;
 

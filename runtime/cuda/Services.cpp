@@ -10,8 +10,7 @@
 using namespace optc::cuda;
 using namespace optc::rt;
 
-static constexpr int64_t kMaxTiles = INT32_MAX; ///< of a grid: kernels walk over what lies behind
-static constexpr int64_t kSmall = 256;          ///< bytes of an upload that the tape holds
+static constexpr int64_t kSmall = 256; ///< bytes of an upload that the tape holds
 
 CUdeviceptr optc::cuda::reserve(optc_host *h, DeviceBuffer &buffer, size_t bytes) {
   if (buffer.address && bytes <= buffer.size)
@@ -211,7 +210,8 @@ void optc_dev_launch(optc_host *h, int32_t index, void *const *buf, const int64_
   size_t maps = (words + 63) & ~size_t(63);
   Record &record = addRecord(h, Record::Launch, maps + sizeof(CUtensorMap) * size_t(kernel.num_maps));
   record.kernel = index;
-  record.tiles = uint32_t(tiles < kMaxTiles ? tiles : kMaxTiles);
+  int64_t most = h->device->model->maxBlocks;
+  record.tiles = uint32_t(tiles < most ? tiles : most);
   char *payload = payloadOf(record);
   memcpy(payload, buf, 8 * size_t(kernel.num_buffers));
   memcpy(payload + 8 * size_t(kernel.num_buffers), scalar, 8 * size_t(kernel.num_scalars));

@@ -57,6 +57,7 @@ CUresult Driver::initialize() {
   if (!emulator::parseModes(std::getenv("OPTC_EMULATOR"), modes, problem))
     return fail(CUDA_ERROR_INVALID_VALUE, problem);
   engine = emulator::createEngine(modes);
+  maxBlocks = modes.maxBlocks;
   isInitialized = true;
   return CUDA_SUCCESS;
 }
@@ -176,6 +177,9 @@ CUresult optc::cuda::cuDeviceGetName(char *name, int size, CUdevice) {
 CUresult optc::cuda::cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
   OPTC_ENTER()
   switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+    *value = static_cast<int>(d.maxBlocks);
+    return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
     *value = Driver::kMajor;
     return CUDA_SUCCESS;

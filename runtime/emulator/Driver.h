@@ -63,6 +63,7 @@ public:
   std::set<GraphHandle *> graphs;
   std::set<GraphExecHandle *> execs;
   std::map<void *, size_t> pinned;
+  uint64_t maxBlocks = 0;         ///< of a grid along x
   int contexts = 0;               ///< how often the primary context is retained
   CUresult broken = CUDA_SUCCESS; ///< what work of a stream ended with
 

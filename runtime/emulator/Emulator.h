@@ -22,12 +22,13 @@ struct Kernel;
 struct Modes {
   bool random = false; ///< blocks and threads in an order that `seed` decides, with switches at accesses
   uint64_t seed = 0;
-  bool race = false;    ///< report accesses that nothing orders
-  bool lateTma = false; ///< asynchronous copies and products happen at the last legal moment
+  bool race = false;              ///< report accesses that nothing orders
+  bool lateTma = false;           ///< asynchronous copies and products happen at the last legal moment
+  uint64_t maxBlocks = INT32_MAX; ///< of a grid along x: few make a block go over many tiles
   unsigned threads = 0; ///< host threads that share the blocks; 0: all cores. One in every other mode than the first.
 };
-/// Parses OPTC_EMULATOR: a comma-separated list of `order`, `random:SEED`, `race`, `late-tma`, `threads:N`; null and ""
-/// are the first. False, with a sentence in `error`, when it is something else.
+/// Parses OPTC_EMULATOR: a comma-separated list of `order`, `random:SEED`, `race`, `late-tma`, `grid:N`, `threads:N`;
+/// null and "" are the first. False, with a sentence in `error`, when it is something else.
 bool parseModes(const char *text, Modes &modes, std::string &error);
 
 struct Dim3 {

@@ -45,6 +45,8 @@ struct Meeting {
 struct Warp {
   uint32_t live = 0;
   std::vector<Meeting> meetings;
+  uint32_t registers = 0, wanted = 0; ///< per thread; wanted: 0 when it has what it asked for
+  std::vector<Thread *> waiting;      ///< for registers
 };
 
 struct NamedBarrier {
@@ -175,6 +177,7 @@ struct Block {
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::deque<WarpGroup> groups;
+  uint32_t freeRegisters = 0; ///< per thread of a warp: given back, and not taken
   NamedBarrier barriers[16];
   std::vector<MBarrier> mbarriers;
   std::vector<uint16_t> mbarrierAt; ///< per 8 bytes of shared memory: number + 1
@@ -235,6 +238,8 @@ void performTensorCopy(Block &block, TensorCopy &copy);
 void performThreadCopy(Block &block, ThreadCopy &copy);
 /// At the end of a block: barriers and copies that nobody waited for.
 void checkEndOfBlock(Block &block, Thread &last);
+/// At the beginning of a block.
+void resetRegisters(Block &block);
 /// A thread has ended: barriers of all threads wait for one less.
 void leaveBarriers(Block &block);
 

@@ -236,6 +236,7 @@ bool Block::run(const Launch &what, uint64_t which) {
     warp.live = 0;
     warp.meetings.clear();
   }
+  resetRegisters(*this);
   groups.resize((warps.size() + 3) / 4);
   for (WarpGroup &group : groups)
     group = WarpGroup();

@@ -68,7 +68,8 @@ uint32_t reduceUMax(Thread *, uint32_t, uint32_t, uint32_t);
 uint32_t reduceMin(Thread *, uint32_t, uint32_t, uint32_t);
 uint32_t reduceMax(Thread *, uint32_t, uint32_t, uint32_t);
 uint32_t elect(Thread *, uint32_t);
-void setMaxRegisters(Thread *, uint32_t, uint32_t);
+void moreRegisters(Thread *, uint32_t, uint32_t);
+void fewerRegisters(Thread *, uint32_t, uint32_t);
 uint32_t loadMatrix1(Thread *, uint32_t, void *);
 uint32_t loadMatrix1T(Thread *, uint32_t, void *);
 void loadMatrix2(Thread *, uint32_t, void *, const void *, uint32_t);
@@ -176,8 +177,8 @@ void *findFunction(const char *name) {
       entry("cp.async.commit", cpAsyncCommit),
       entry("cp.async.wait", cpAsyncWait),
       entry("elect", elect),
-      entry("setmaxnreg.inc", setMaxRegisters),
-      entry("setmaxnreg.dec", setMaxRegisters),
+      entry("setmaxnreg.inc", moreRegisters),
+      entry("setmaxnreg.dec", fewerRegisters),
       entry("ldmatrix.x1", loadMatrix1),
       entry("ldmatrix.x2", loadMatrix2),
       entry("ldmatrix.x4", loadMatrix4),

@@ -36,10 +36,13 @@ bool optc::emulator::parseModes(const char *text, Modes &modes, std::string &err
     } else if (name == "random" && hasNumber) {
       modes.random = true;
       modes.seed = number;
+    } else if (name == "grid" && hasNumber && number >= 1 && number <= INT32_MAX) {
+      modes.maxBlocks = number;
     } else if (name == "threads" && hasNumber && number >= 1 && number <= 1024) {
       modes.threads = number;
     } else {
-      error = "OPTC_EMULATOR has \"" + word + "\"; it is a list of order, random:SEED, race, late-tma and threads:N";
+      error = "OPTC_EMULATOR has \"" + word +
+              "\"; it is a list of order, random:SEED, race, late-tma, grid:N and threads:N";
       return false;
     }
   }
@@ -83,7 +86,7 @@ bool optc::emulator::launch(Engine &engine, const Kernel &kernel, Dim3 grid, Dim
   uint64_t sharedBytes = dynamicSharedBytes ? begin + dynamicSharedBytes : record.sharedBytes;
   if (threads == 0 || threads > kMaxThreads || block.z > 64)
     return refuse(kernel, error, "a block of " + std::to_string(threads) + " threads; 1 to 1024 are possible");
-  if (count == 0 || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+  if (count == 0 || grid.x > engine.modes.maxBlocks || grid.y > 65535 || grid.z > 65535)
     return refuse(kernel, error, "a grid of " + std::to_string(count) + " blocks is not possible");
   if (dynamicSharedBytes > kMaxSharedBytes || sharedBytes > kMaxSharedBytes)
     return refuse(kernel, error, std::to_string(sharedBytes) + " bytes of shared memory; a block has 232448 at most");

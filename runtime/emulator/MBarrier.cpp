@@ -137,6 +137,10 @@ void mbarrierWait(Thread *t, uint32_t, void *address, uint32_t parity) {
   if (!passed(block.mbarriers[number - 1], parity)) {
     block.mbarriers[number - 1].waiting.push_back(t);
     block.wait(*t, "mbarrier.wait", block.mbarriers[number - 1].offset);
+    // Nobody may be two phases ahead of a thread that waits for one.
+    if (!passed(block.mbarriers[number - 1], parity))
+      fail(*t, "mbarrier.wait at shared+%u: the next phase is complete, too, before the thread has seen this one",
+           block.mbarriers[number - 1].offset);
   }
   acquire(*t, block.mbarriers[number - 1]);
 }

@@ -204,6 +204,20 @@ static uint32_t bitsOf(const void *operands) {
   return bits;
 }
 
+/// Accumulators under way that registers of all threads name by their tag; null when they do not.
+static Accumulators *current(WarpGroup &group, uint32_t n, uint32_t &number) {
+  uint32_t tag = bitsOf(group.operands[0]);
+  number = tag >> 15 & 63;
+  if (!isTag(tag) || number >= group.accumulators.size())
+    return nullptr;
+  Accumulators &acc = *group.accumulators[number];
+  for (uint32_t t = 0; t < 128; ++t)
+    for (uint32_t r = 0; r < n / 2; ++r)
+      if (bitsOf(floats(group.operands[t]) + r) != tag)
+        return nullptr;
+  return acc.used && acc.n == n && tag == tagOf(number, acc) ? &acc : nullptr;
+}
+
 /// Accumulators that registers of all threads name by their tag; null when they hold values.
 static Accumulators *tagged(Thread &thread, WarpGroup &group, uint32_t n, uint32_t &number, const char *what) {
   uint32_t tag = bitsOf(group.operands[0]);
@@ -253,8 +267,10 @@ static void multiplyGroup(Thread &thread, WarpGroup &group, uint32_t n, ProductT
   uint32_t number = 0;
   Accumulators *acc = nullptr;
   bool fresh = false;
-  // Without `add` registers may hold anything, also the tag of a product that nobody will wait for.
-  if (isTag(bitsOf(group.operands[0])))
+  // Without `add` registers may hold anything: those under way are overwritten, what else they hold is nobody's.
+  if (!rest.add)
+    acc = current(group, n, number);
+  else if (isTag(bitsOf(group.operands[0])))
     acc = tagged(thread, group, n, number, "wgmma");
   if (!acc) {
     fresh = true;

@@ -92,12 +92,13 @@ void Race::asyncAccess(Thread &issuer, unsigned actor, uint32_t clock, const Clo
     Cell &cell = cells[i];
     if (cell.write.actor != stamp.actor && !before(cell.write, seen))
       report(issuer, what, i, cell.write, true);
-    // What threads have written becomes visible to asynchronous units by a fence, of the writer or of the issuer.
-    if (cell.write.actor && cell.write.actor <= numThreads && !write) {
+    // What threads have written comes before what asynchronous units read or write there by a fence, of the writer or
+    // of the issuer.
+    if (cell.write.actor && cell.write.actor <= numThreads) {
       unsigned writer = cell.write.actor - 1;
       if (fenced[writer][writer] < cell.write.clock && fences[writer] < cell.write.clock)
-        fail(issuer, "%s reads shared+%u, which thread %u of the block wrote, without a fence.proxy.async in between",
-             what, i, writer);
+        fail(issuer, "%s %s shared+%u, which thread %u of the block wrote, without a fence.proxy.async in between",
+             what, write ? "overwrites" : "reads", i, writer);
     }
     if (write)
       for (const Stamp &read : cell.reads)

@@ -232,7 +232,7 @@ CUresult optc::cuda::cuLaunchKernel(CUfunction function, unsigned gridX, unsigne
   auto refuse = [&](const std::string &text) {
     return d.fail(CUDA_ERROR_INVALID_VALUE, "kernel '" + function->name + "': " + text);
   };
-  if (!gridX || !gridY || !gridZ || gridX > unsigned(INT32_MAX) || gridY > 65535 || gridZ > 65535)
+  if (!gridX || !gridY || !gridZ || gridX > d.maxBlocks || gridY > 65535 || gridZ > 65535)
     return refuse("a grid of " + std::to_string(gridX) + " x " + std::to_string(gridY) + " x " + std::to_string(gridZ) +
                   " blocks");
   if (!threads || threads > uint64_t(Driver::kMaxThreads) || blockZ > 64)

@@ -276,11 +276,6 @@ uint32_t elect(Thread *t, uint32_t) {
   return t->lane == 0;
 }
 
-void setMaxRegisters(Thread *t, uint32_t, uint32_t count) {
-  if (count < 24 || count > 256 || count % 8)
-    fail(*t, "setmaxnreg of %u registers; 24 to 256 in steps of 8 are possible", count);
-}
-
 uint32_t loadMatrix1(Thread *t, uint32_t site, void *row) {
   uint32_t result;
   meetMatrix(t, site, "ldmatrix", &result, &row, loadMatrices<1, false>);

@@ -397,6 +397,24 @@ TEST(EmulateCopies, WrongStoresAreErrors) {
   EXPECT_TRUE(contains(error, "the block ends while a TMA store")) << error;
 }
 
+TEST(EmulateCopies, LoadsOverWhatAThreadWroteNeedAFence) {
+  // @load behind a store to the place that it copies to.
+  auto run = [](bool fence) {
+    std::string text = std::string(kCopies) + kLoad, at = "  call void @optc.nv.mbarrier.arrive.expect_tx";
+    std::string before = "  store i16 99, ptr addrspace(3) %place, align 2\n";
+    before += fence ? "  call void @optc.nv.fence.proxy.async()\n" : "";
+    Emulated program(text.insert(text.find(at), before), "race");
+    Halves tensor = numbers(16 * 10);
+    std::string error;
+    load(program, makeMap(tensor.data(), {16, 10}, {8, 4}, 2, 0), tensor, 0, 0, 64, error);
+    return error;
+  };
+  EXPECT_EQ(run(true), "");
+  std::string error = run(false);
+  EXPECT_TRUE(contains(error, "TMA load overwrites shared+")) << error;
+  EXPECT_TRUE(contains(error, "without a fence.proxy.async")) << error;
+}
+
 // Each of 32 threads copies 16 bytes, of which it reads `read`; without `wait` nobody waits.
 static std::string asyncCopy(bool wait) {
   return std::string(kCopies) + R"(

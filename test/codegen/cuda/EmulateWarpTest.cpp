@@ -358,3 +358,37 @@ define ptx_kernel void @k(ptr %y) {
   EXPECT_EQ(y[6], 17u);
   EXPECT_EQ(y[7] & 0x1fff, 0u);
 }
+
+// Of three warpgroups the last one gives registers to the others.
+TEST(EmulateWarp, RegistersOfABlock) {
+  auto run = [](int give, int take, const char *modes = "") {
+    std::string text = R"(
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare void @optc.nv.setmaxnreg.inc(i32)
+declare void @optc.nv.setmaxnreg.dec(i32)
+define ptx_kernel void @k() {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %c = icmp ult i32 %t, 256
+  br i1 %c, label %more, label %fewer
+more:
+  call void @optc.nv.setmaxnreg.inc(i32 )" +
+                       std::to_string(take) + R"()
+  ret void
+fewer:
+  call void @optc.nv.setmaxnreg.dec(i32 )" +
+                       std::to_string(give) + R"()
+  ret void
+})";
+    return Emulated(text, modes).run("k", {1}, {384}, {});
+  };
+  for (const char *modes : {"", "random:1", "random:2", "race"})
+    EXPECT_EQ(run(40, 232, modes), "");
+  std::string error = run(40, 240);
+  EXPECT_TRUE(contains(error, "deadlock") && contains(error, "setmaxnreg.inc")) << error;
+  error = run(40, 160);
+  EXPECT_TRUE(contains(error, "setmaxnreg.inc to 160 registers of a warp that has 168")) << error;
+  error = run(176, 168);
+  EXPECT_TRUE(contains(error, "setmaxnreg.dec to 176 registers of a warp that has 168")) << error;
+  error = run(20, 232);
+  EXPECT_TRUE(contains(error, "24 to 256 in steps of 8")) << error;
+}

@@ -10,14 +10,20 @@
 // CHECK: func.func @product
 // CHECK-SAME: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>}
 // CHECK-SAME: kernel.tensor_maps = [array<i64: 0, 10, 2, 3, 0, 128, 200, 0, 0, 0, 128, 0, 0, 0, 64, 128, 0, 0, 0>, array<i64: 1, 10, 2, 3, 0, 192, 128, 0, 0, 0, 192, 0, 0, 0, 64, 64, 0, 0, 0>]
+// CHECK: %[[NOTHING:.*]] = llvm.mlir.poison : f32
 // CHECK: optc.nv.mbarrier.init
 // CHECK: nvvm.barrier0
 // CHECK: optc.nv.setmaxnreg.dec
 // CHECK: optc.nv.mbarrier.arrive.expect_tx(%{{.*}}, %c24576
 // CHECK-COUNT-2: optc.nv.tma.load.2d
 // CHECK: optc.nv.setmaxnreg.inc
+// The first product of a tile overwrites the sums: nobody else writes them behind the fence.
+// CHECK: scf.for %[[K:.*]] = %c0_i32 to %c2_i32 step %c1_i32 iter_args(%{{.*}} = %[[NOTHING]]
 // CHECK: optc.nv.wgmma.fence
-// CHECK-COUNT-4: optc.nv.wgmma.m64n64k16.f32.f16
+// CHECK: %[[LATER:.*]] = arith.cmpi ne, %[[K]], %c0_i32
+// CHECK: %[[ADD:.*]] = arith.extui %[[LATER]] : i1 to i32
+// CHECK: optc.nv.wgmma.m64n64k16.f32.f16{{.*}} %[[ADD]], %{{.*}}, %{{.*}})
+// CHECK-COUNT-3: optc.nv.wgmma.m64n64k16.f32.f16{{.*}} %c1_i32, %{{.*}}, %{{.*}})
 // CHECK-NOT: optc.nv.wgmma.m64
 // CHECK: optc.nv.wgmma.wait(
 // CHECK: optc.nv.wgmma.wait.n64

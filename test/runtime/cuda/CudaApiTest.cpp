@@ -28,6 +28,7 @@ namespace theirs {
   X(CUDA_ERROR_NOT_SUPPORTED)                                                                                          \
   X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)                                                                             \
   X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)                                                                               \
+  X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)                                                                                \
   X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)                                                                      \
   X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)                                                                      \
   X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)                                                                   \

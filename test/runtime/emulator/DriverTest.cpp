@@ -141,6 +141,9 @@ TEST_F(Driver, RefusesOtherImages) {
 
 TEST_F(Driver, ChecksLaunches) {
   CUfunction twice = function("twice"); // with 1024 bytes of static shared memory
+  int most = 0;
+  EXPECT_EQ(api.cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0), CUDA_SUCCESS);
+  EXPECT_EQ(most, INT32_MAX);
   CUdeviceptr a = alloc(64);
   int64_t n = 0;
   void *parameters[] = {&a, &a, &n};

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 import sass
 
 F16, BF16, F32 = TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.FLOAT
-MODES = ["order", "random:1", "race", "late-tma"]
+MODES = ["order", "random:1", "race", "late-tma", "grid:1,random:2"]
 
 
 def model(nodes, inputs, outputs, constants=(), dtype=F16):
@@ -96,7 +96,7 @@ CASES = {
     "convolution-stride": ("cuda-mma", lambda: convolution(5, 13, 9, 3, strides=[2, 2]), {}),
 }
 # Most of what a product of the fast family needs of its machine code is asked of these.
-RULES = ["tails", "both", "wide", "feed-forward", "bf16"]
+RULES = ["tails", "one-step", "both", "wide", "feed-forward", "bf16"]
 
 
 class Failed(Exception):
@@ -170,6 +170,8 @@ def check_rules(name, folder):
         for bad in ("LDL", "STL", "HMMA"):
             if own[bad]:
                 raise Failed(f"{k['name']} has {own[bad]} {bad}")
+        if k.get("notes"):
+            raise Failed(f"{k['name']}: {k['notes'][0]}")
 
 
 def main():

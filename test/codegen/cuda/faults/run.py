@@ -13,6 +13,8 @@ A patch: lines `# why`, `kernel: NAME`, `caught: MODE...` and edits,
   replace N TEXT            what follows, up to the next edit, takes its place; {0}, {1} ... are the SSA names of that
                             line in order
   swap TEXT | OLD | NEW     OLD becomes NEW in the first line that holds TEXT
+A line `grid: N` is for faults between the tiles of a block: the device has grids of N blocks. With --all they run without
+it too, and must not be seen there.
 """
 
 import argparse
@@ -27,7 +29,8 @@ import onnx
 from onnx import TensorProto, helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODES = {"order": "order", "race": "race", "late": "late-tma", "random": "random:1"}
+# Any of several orders may be the one that shows a fault.
+MODES = {"order": ["order"], "race": ["race"], "late": ["late-tma"], "random": [f"random:{s}" for s in range(1, 5)]}
 
 
 def product(m, k, n):
@@ -44,8 +47,14 @@ def product(m, k, n):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-# More steps of the sum than stages, and tiles that reach beyond the result.
-KERNELS = {"gemm": lambda: product(200, 328, 120), "mma": lambda: product(70, 100, 50)}
+# Tiles that reach beyond the result; more steps of the sum than stages, or, of `tiles`, as many.
+KERNELS = {
+    "gemm": lambda: product(200, 328, 120),
+    "mma": lambda: product(70, 100, 50),
+    "tiles": lambda: product(200, 232, 120),
+}
+# Blocks of a grid: one per tile, one for all tiles, some for several.
+GRIDS = {"gemm": ["", "grid:1", "grid:3"], "mma": ["", "grid:1"], "tiles": ["grid:1"]}
 
 
 class Failed(Exception):
@@ -148,24 +157,29 @@ def main():
         for name in KERNELS:
             kernel = kernels[name] = Kernel(name, folder)
             artifact = kernel.compile(kernel.ir, "good")
-            modes = [m for m in MODES.values() if not m.startswith("random")]
-            for mode in modes + [f"random:{s}" for s in range(seeds)]:
+            modes = [*MODES["order"], *MODES["race"], *MODES["late"], *(f"random:{s}" for s in range(seeds))]
+            modes = [f"{m},{grid}".rstrip(",") for grid in GRIDS[name] for m in modes]
+            for mode in modes:
                 if report := kernel.run(artifact, mode):
                     wrong += 1
                     print(f"faults: FAIL {name} without a fault in mode {mode}: {report}")
-            print(f"faults: {name} without a fault: {len(modes) + seeds} runs")
+            print(f"faults: {name} without a fault: {len(modes)} runs")
         for name in options.names or patches:
             with open(os.path.join(HERE, name + ".patch")) as f:
                 patch = f.read()
-            fields = dict(re.findall(r"^(kernel|caught): (.*)$", patch, flags=re.M))
+            fields = dict(re.findall(r"^(kernel|caught|grid): (.*)$", patch, flags=re.M))
+            grid = f",grid:{fields['grid']}" if "grid" in fields else ""
             kernel, expected = kernels[fields["kernel"]], fields["caught"].split()
             artifact = kernel.compile(apply(patch, kernel.ir), name)
-            reports = {m: kernel.run(artifact, MODES[m]) for m in (MODES if options.all else expected)}
+            seen_in = lambda m, grid: next(filter(None, (kernel.run(artifact, n + grid) for n in MODES[m])), "")
+            reports = {m: seen_in(m, grid) for m in (MODES if options.all else expected)}
             missed = [m for m in expected if not reports[m]]
+            if grid and options.all:
+                missed += [f"{m} without {grid[1:]}" for m in MODES if seen_in(m, "")]
             wrong += len(missed)
             shown = reports[expected[0]][:150]
             seen = " ".join(m for m, r in reports.items() if r)
-            print(f"faults: {'FAIL' if missed else 'ok'} {name}: seen by {seen or 'none'}: {shown}")
+            print(f"faults: {'FAIL ' + ', '.join(missed) if missed else 'ok'} {name}: seen by {seen or 'none'}: {shown}")
     print(f"faults: {len(options.names or patches)} faults, {wrong} wrong")
     return 1 if wrong else 0
 
