@@ -223,7 +223,7 @@ LogicalResult PaddedOp::verify() {
     return emitOpError("has a fill of another type than its elements");
   if (static_cast<int64_t>(getLow().size()) != source.getRank() || getSizes().size() != getLow().size())
     return emitOpError("needs a low border and a size for each of ") << source.getRank() << " dimensions";
-  if (result.getNumDynamicDims() != static_cast<int64_t>(getDims().size()))
+  if (result.getNumDynamicDims() != getDims().size())
     return emitOpError("has ") << getDims().size() << " dims for " << result.getNumDynamicDims()
                                << " dynamic dimensions";
   return success();
@@ -240,7 +240,7 @@ LogicalResult ForeignOp::verify() {
 
 LogicalResult BindOp::verify() {
   auto type = cast<MemRefType>(getMemref().getType());
-  if (static_cast<int64_t>(getDims().size()) != type.getNumDynamicDims())
+  if (getDims().size() != type.getNumDynamicDims())
     return emitOpError("has ") << getDims().size() << " dims for " << type.getNumDynamicDims() << " dynamic dimensions";
   bool fits = type.getLayout().isIdentity();
   if (std::optional<ArrayRef<int64_t>> stored = getStored()) {

@@ -114,7 +114,7 @@ FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Cap
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<Value> dims;
-    for (int64_t d = 0; d < type.getNumDynamicDims(); ++d)
+    for (size_t d = 0; d < type.getNumDynamicDims(); ++d)
       dims.push_back(entry->getArgument(nextDim++));
     kernel::BindOp memref = bind(b, loc, tensor, entry->getArgument(i), dims);
     bool isResult = i >= numInputs;
