@@ -14,6 +14,7 @@
 #include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/compress/Equalize.h"
 #include "optc/passes/compress/Layers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -154,33 +155,39 @@ private:
 };
 } // namespace
 
-void Quantizer::findLayers() {
-  for (Operation *op : layersOf(main, /*withTables=*/false)) {
-    const LayerKind *kind = layerKind(op);
-    Layer layer{op, ""};
-    if (auto why = op->getAttrOfType<StringAttr>(kKeepFloatAttr))
-      layer.reason = why.str();
-    else if (!kind->noIntegers.empty())
-      layer.reason = kind->noIntegers.str();
-    else if (op->getBlock() != block)
-      layer.reason =
-          "it is inside the body of " + onnx::describeOp(op->getParentOp()) + ", which calibration does not look into";
-    else if (layer.reason = weightFault(op, kind->weights.front()); layer.reason.empty()) {
-      Value input = op->getOperand(0);
-      if (onnx::isFloatConstant(input))
-        layer.reason = "its input is a constant";
-      else if (!isFloatTensor(input))
-        layer.reason = "its input has an unknown rank";
-    }
-    layers.push_back(std::move(layer));
-  }
+std::string compress::integerFault(Operation *op, func::FuncOp main) {
+  const LayerKind *kind = layerKind(op);
+  if (auto why = op->getAttrOfType<StringAttr>(kKeepFloatAttr))
+    return why.str();
+  if (!kind->noIntegers.empty())
+    return kind->noIntegers.str();
+  if (op->getBlock() != &main.getBody().front())
+    return "it is inside the body of " + onnx::describeOp(op->getParentOp()) + ", which calibration does not look into";
+  if (std::string fault = weightFault(op, kind->weights.front()); !fault.empty())
+    return fault;
+  Value input = op->getOperand(0);
+  return onnx::isFloatConstant(input) ? "its input is a constant"
+         : !isFloatTensor(input)      ? "its input has an unknown rank"
+                                      : "";
 }
+
+void Quantizer::findLayers() {
+  for (Operation *op : layersOf(main, /*withTables=*/false))
+    layers.push_back({op, integerFault(op, main)});
+}
+
+static const Carrier *findCarrier(Operation *op) {
+  const Carrier *found = llvm::find_if(kCarriers, [&](const Carrier &c) { return nameOf(op) == c.name; });
+  return found != std::end(kCarriers) && found->isOne(op) ? found : nullptr;
+}
+
+bool compress::movesElements(Operation *op) { return findCarrier(op); }
 
 const Carrier *Quantizer::carrier(Operation *op) const {
   if (!op || op->getBlock() != block || op->getNumOperands() == 0)
     return nullptr;
-  const Carrier *found = llvm::find_if(kCarriers, [&](const Carrier &c) { return nameOf(op) == c.name; });
-  if (found == std::end(kCarriers) || !found->isOne(op))
+  const Carrier *found = findCarrier(op);
+  if (!found)
     return nullptr;
   for (Value data : found->takesAll ? op->getOperands() : op->getOperands().take_front())
     if (!isFloatTensor(data) || data.getDefiningOp<onnx::ConstantOp>())
@@ -487,8 +494,8 @@ std::vector<LayerPair> Quantizer::isolate() {
 
 static void dropRanges(func::FuncOp main) {
   main.walk([](Operation *op) {
-    op->removeAttr(kRangeAttr);
-    op->removeAttr(kKeepFloatAttr);
+    for (StringRef name : {kRangeAttr, kKeepFloatAttr, kShiftAttr})
+      op->removeAttr(name);
   });
   for (unsigned i = 0, e = main.getNumArguments(); i < e; ++i)
     main.removeArgAttr(i, kRangeAttr);
@@ -503,6 +510,7 @@ SmallVector<Value> compress::valuesToObserve(func::FuncOp main) {
 }
 
 LayerOutcomes compress::quantizeStatic(func::FuncOp main) {
+  correctBiases(main);
   Quantizer quantizer(main);
   quantizer.choose(/*needRanges=*/true);
   LayerOutcomes outcomes = quantizer.rewrite();
