@@ -112,8 +112,8 @@ std::string Reducer::rangeFault(onnx::ConstantOp constant) {
 }
 
 Value Reducer::narrowConstant(onnx::ConstantOp constant) {
-  std::vector<uint16_t> elements;
   std::vector<float> floats = *onnx::floatsOf(constant);
+  std::vector<uint16_t> elements;
   for (float x : floats) {
     APFloat value(x);
     bool lossy;
