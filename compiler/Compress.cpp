@@ -42,7 +42,7 @@ private:
   compress::WeightOptions weightOptions() const {
     return {options.precision == Precision::Int4 ? 4 : 8, options.groupSize};
   }
-  Error openCalibration();
+  Error openSamples();
   Error refit();
   void takePruning();
   Error quantizeAll();
@@ -69,7 +69,7 @@ private:
   OwningOpRef<ModuleOp> prepared; ///< ready to be quantized: with ranges
   compress::LayerOutcomes outcomes;
   std::vector<LayerError> errors; ///< of quantized layers, each alone; found when they are needed
-  std::optional<SampleSet> calibration;
+  std::optional<SampleSet> calibration, golden;
   bool rolledBack = false; ///< at least one layer
   std::string verdict;     ///< of a guardrail that is kept
 };
@@ -119,14 +119,18 @@ Error Compressor::keepFloat() {
   return Error::success();
 }
 
-Error Compressor::openCalibration() {
-  if (calibration)
-    return Error::success();
-  Expected<SampleSet> samples = SampleSet::open("--calibrate", options.calibrate, inputsOf(mainOf(module)));
-  if (!samples)
-    return samples.takeError();
-  calibration.emplace(std::move(*samples));
-  llvm::append_range(state.files, calibration->files());
+/// Reads both sets of samples, before anything takes time.
+Error Compressor::openSamples() {
+  for (auto [flag, path, set] : {std::tuple("--calibrate", &options.calibrate, &calibration),
+                                 std::tuple("--golden", &options.golden, &golden)}) {
+    if (path->empty())
+      continue;
+    Expected<SampleSet> samples = SampleSet::open(flag, *path, inputsOf(mainOf(module)));
+    if (!samples)
+      return samples.takeError();
+    set->emplace(std::move(*samples));
+    llvm::append_range(state.files, (*set)->files());
+  }
   return Error::success();
 }
 
@@ -156,7 +160,7 @@ Error Compressor::calibrate() {
     return values.takeError();
   json::Object line{{"step", "calibrate"}, {"samples", int64_t(calibration->size())}};
   line["values"] = int64_t(*values);
-  line["method"] = options.methodName.empty() ? "minmax" : options.methodName;
+  line["method"] = options.methodName.empty() ? "mse" : options.methodName;
   state.record(std::move(line));
   return Error::success();
 }
@@ -243,8 +247,10 @@ void Compressor::describe() {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "--precision=" << nameOf(options.precision) << ": " << changed << " of " << count << " layers are "
-     << (options.quantizes() ? "quantized" : "computed in it") << ", their weights are " << after
-     << " bytes instead of " << before;
+     << (options.quantizes()                   ? "quantized"
+         : options.precision == Precision::F16 ? "computed in float16"
+                                               : "computed in bfloat16")
+     << ", their weights are " << after << " bytes instead of " << before;
   if (calibration && isStatic())
     os << "; calibrated on " << calibration->size() << " samples";
   state.notes.push_back(text);
@@ -264,8 +270,6 @@ void Compressor::describe() {
 
 /// Fits layers whose inputs lost channels.
 Error Compressor::refit() {
-  if (Error error = openCalibration())
-    return error;
   Expected<std::vector<RefitOutcome>> outcomes =
       refitLayers(*original, module, *calibration, *state.target, state.plugins);
   if (!outcomes)
@@ -421,10 +425,6 @@ static std::string digits(double value) { return llvm::formatv("{0:F6}", value).
 
 /// Fails when the quality on the golden set drops by more than is allowed.
 Error Compressor::guard() {
-  Expected<SampleSet> golden = SampleSet::open("--golden", options.golden, inputsOf(mainOf(*original)));
-  if (!golden)
-    return golden.takeError();
-  llvm::append_range(state.files, golden->files());
   Quality quality(*golden, *options.metric);
   OwningOpRef<ModuleOp> copy = original.get().clone();
   Expected<std::unique_ptr<HostModel>> host = HostModel::compile(*copy, *state.target, state.optLevel, state.plugins);
@@ -484,8 +484,7 @@ Error Compressor::quantizeAll() {
   if (Error error = keepFloat())
     return error;
   if (isStatic())
-    for (auto step :
-         {&Compressor::openCalibration, &Compressor::equalize, &Compressor::calibrate, &Compressor::correct})
+    for (auto step : {&Compressor::equalize, &Compressor::calibrate, &Compressor::correct})
       if (Error error = (this->*step)())
         return error;
   if (!options.golden.empty())
@@ -507,6 +506,8 @@ Error Compressor::reduce() {
 Error Compressor::run(llvm::function_ref<LogicalResult()> prune, llvm::function_ref<LogicalResult()> rewrite) {
   if (!mainOf(module))
     return inputError("the module has no function @main to compress");
+  if (Error error = openSamples())
+    return error;
   if (!options.golden.empty() || options.refits())
     original = module.clone();
   if (failed(prune()))

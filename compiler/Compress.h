@@ -28,7 +28,7 @@ struct CompressionOptions {
   std::vector<std::string> keepFloat; ///< names of nodes
   int64_t groupSize = 32;
   std::string calibrate; ///< with int8: activations are integers, too; with channels: layers are fitted anew
-  compress::RangeMethod method;
+  compress::RangeMethod method{compress::RangeMethod::Mse};
   std::string methodName; ///< as the command line has it; empty: the default
   std::string golden;     ///< with metric and maxDrop
   std::optional<Metric> metric;

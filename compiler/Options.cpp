@@ -46,8 +46,7 @@ static constexpr Choice<Precision> kPrecisions[] = {{"f32", Precision::F32},
                                                     {"int8", Precision::Int8},
                                                     {"int4", Precision::Int4}};
 static constexpr Choice<compress::RangeMethod::Kind> kRangeMethods[] = {{"minmax", compress::RangeMethod::MinMax},
-                                                                        {"mse", compress::RangeMethod::Mse},
-                                                                        {"entropy", compress::RangeMethod::Entropy}};
+                                                                        {"mse", compress::RangeMethod::Mse}};
 static constexpr Choice<Metric> kMetrics[] = {{"top1", Metric::Top1}, {"cosine", Metric::Cosine}};
 
 template <typename Range> static std::string namesOf(const Range &range) {
@@ -193,9 +192,8 @@ static Error parseCalibrationMethod(Options &options, StringRef value) {
     method.kind = known->value;
     return Error::success();
   }
-  return usageError(
-      "--calibration-method=" + value +
-      ": expected minmax, mse, entropy, or percentile:P with 50 < P <= 100, for example percentile:99.99");
+  return usageError("--calibration-method=" + value +
+                    ": expected mse, minmax, or percentile:P with 50 < P <= 100, for example percentile:99.99");
 }
 
 static Error parseMaxDrop(Options &options, StringRef value) {
@@ -257,7 +255,7 @@ static constexpr Flag kFlags[] = {
     {"--calibrate", "DIR|FILE.npz", "samples of inputs, from which the ranges of values follow",
      [](Options &o, StringRef v) { return parseFile("--calibrate", v, o.compression.calibrate); }},
     {"--calibration-method", "METHOD",
-     "minmax (default), mse, entropy: what keeps most; percentile:P, which cuts off the rarest values",
+     "mse (default): ranges of the least squared error; minmax: all values; percentile:P: all but the rarest",
      parseCalibrationMethod},
     {"--group-size", "N", "weights that share a scale with --precision=int4 (default: 32)",
      [](Options &o, StringRef v) { return parseCount<int64_t>("--group-size", v, 2, o.compression.groupSize); }},

@@ -131,6 +131,9 @@ private:
   void demand(Value value);
   void spread(Operation *op);
   bool isInChain(Operation *op) const;
+  bool readsIntegers(Operation *op) const {
+    return quantized.contains(op) || isElementwise(op) || isPooling(op) || carrier(op);
+  }
 
   // Values that hold multiples of one scale are of one class.
   Value classOf(Value value);
@@ -250,9 +253,7 @@ void Quantizer::demand(Value value) {
 }
 
 /// Whether an op works on values that are quantized somewhere.
-bool Quantizer::isInChain(Operation *op) const {
-  return op && op->getBlock() == block && (quantized.contains(op) || isElementwise(op) || isPooling(op) || carrier(op));
-}
+bool Quantizer::isInChain(Operation *op) const { return op && op->getBlock() == block && readsIntegers(op); }
 
 /// The result of `op` is quantized: decides about what it reads.
 void Quantizer::spread(Operation *start) {
@@ -276,7 +277,10 @@ void Quantizer::spread(Operation *start) {
         hasProduct = true;
         continue;
       }
-      demand(v);
+      // Bytes save time where nothing needs the floats beside them. What ops between layers compute for several readers
+      // (the sums of a residual stream, what a gate multiplies) has no scale that a layer was measured with.
+      if (!isElementwise(def) && llvm::all_of(v.getUsers(), [&](Operation *user) { return readsIntegers(user); }))
+        demand(v);
     }
   }
 }

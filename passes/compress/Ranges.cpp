@@ -87,41 +87,10 @@ double squaredError(const Bins &bins, Interval range) {
   return error;
 }
 
-/// Kullback-Leibler divergence of the values from what is left of them: those of a level cannot be told apart, those
-/// beyond the range are at its ends.
-double divergence(const Bins &bins, Interval range) {
-  QuantParams params = uint8Params(range);
-  double inside[256] = {}, places[256] = {}, all = 0, left = 0;
-  for (auto [value, count] : bins) {
-    all += count;
-    if (value < range.low || value > range.high)
-      continue;
-    left += count;
-    inside[levelOf(value, params)] += count;
-    ++places[levelOf(value, params)];
-  }
-  if (left == 0)
-    return INFINITY;
-  // What lies beyond counts for the outermost bins.
-  auto isInside = [&](const auto &bin) { return bin.first >= range.low && bin.first <= range.high; };
-  auto first = std::find_if(bins.begin(), bins.end(), isInside);
-  auto last = std::find_if(bins.rbegin(), bins.rend(), isInside).base() - 1;
-  double before = 0, behind = 0, sum = 0;
-  for (auto bin = bins.begin(); bin != first; ++bin)
-    before += bin->second;
-  for (auto bin = last + 1; bin != bins.end(); ++bin)
-    behind += bin->second;
-  for (auto bin = first; bin <= last; ++bin) {
-    int level = levelOf(bin->first, params);
-    double part = (bin->second + (bin == first ? before : 0) + (bin == last ? behind : 0)) / all;
-    sum += part * std::log(part * left * places[level] / inside[level]);
-  }
-  return sum;
-}
 } // namespace
 
 /// Tries parts of either side of the range in turn.
-Interval RangeCollector::search() const {
+Interval RangeCollector::leastSquares() const {
   Bins bins;
   double width = limit / kBins;
   for (size_t i = kBins; i-- > 0;)
@@ -132,19 +101,18 @@ Interval RangeCollector::search() const {
   for (size_t i = 0; i < kBins; ++i)
     if (above[i])
       bins.emplace_back((double(i) + 0.5) * width, double(above[i]));
-  auto error = method.kind == RangeMethod::Mse ? squaredError : divergence;
   // The centre of the last bin lies within the range, so that nothing of it counts as clipped.
   Interval best{float(std::min(double(extremes.low), bins.front().first)),
                 float(std::max(double(extremes.high), bins.back().first))};
   const Interval whole = best;
-  double least = error(bins, best);
+  double least = squaredError(bins, best);
   constexpr int kParts = 40, kFewest = 8, kRounds = 2;
   for (int round = 0; round < kRounds; ++round)
     for (float Interval::*side : {&Interval::high, &Interval::low})
       for (int part = kFewest; part <= kParts; ++part) {
         Interval tried = best;
         tried.*side = whole.*side * float(part) / kParts;
-        if (double e = error(bins, tried); e < least) {
+        if (double e = squaredError(bins, tried); e < least) {
           least = e;
           best = tried;
         }
@@ -155,7 +123,7 @@ Interval RangeCollector::search() const {
 Interval RangeCollector::range() const {
   if (method.kind == RangeMethod::MinMax || !seen || limit == 0)
     return extremes;
-  return method.kind == RangeMethod::Percentile ? percentiles() : search();
+  return method.kind == RangeMethod::Percentile ? percentiles() : leastSquares();
 }
 
 QuantParams optc::compress::uint8Params(Interval range) {

@@ -22,8 +22,7 @@ struct RangeMethod {
   enum Kind {
     MinMax,     ///< the smallest and the largest value
     Percentile, ///< without the rarest values: half of what `percent` leaves at either end
-    Mse,        ///< the least squared error of rounding and clipping
-    Entropy     ///< the least divergence of the distribution (Migacz, "8-bit Inference with TensorRT", GTC 2017)
+    Mse         ///< the least squared error of rounding and clipping
   } kind = MinMax;
   double percent = 100;
 };
@@ -43,7 +42,7 @@ private:
   static constexpr int kBins = 8192;
   void place(float value);
   Interval percentiles() const;
-  Interval search() const;
+  Interval leastSquares() const;
   RangeMethod method;
   Interval extremes;
   uint64_t seen = 0, strange = 0, zeros = 0;

@@ -109,8 +109,10 @@ TEST(Options, Compression) {
   EXPECT_EQ(o.compression.calibrate, "d");
   EXPECT_EQ(o.compression.method.kind, compress::RangeMethod::Percentile);
   EXPECT_EQ(o.compression.method.percent, 99.9);
-  EXPECT_EQ(parse({"m.onnx", "--precision=int8", "--calibrate=d", "--calibration-method=mse"}).compression.method.kind,
-            compress::RangeMethod::Mse);
+  EXPECT_EQ(
+      parse({"m.onnx", "--precision=int8", "--calibrate=d", "--calibration-method=minmax"}).compression.method.kind,
+      compress::RangeMethod::MinMax);
+  EXPECT_EQ(parse({"m.onnx"}).compression.method.kind, compress::RangeMethod::Mse);
   EXPECT_EQ(o.compression.golden, "g.npz");
   EXPECT_EQ(o.compression.metric, Metric::Top1);
   EXPECT_DOUBLE_EQ(*o.compression.maxDrop, 0.005);
@@ -134,7 +136,7 @@ TEST(Options, CompressionThatDoesNotFit) {
       {{"--precision=int8", "--calibration-method=percentile:99"}, "--calibration-method needs --calibrate"},
       {{"--precision=int8", "--calibration-method=mse"}, "--calibration-method needs --calibrate"},
       {{"--precision=int8", "--calibration-method=minmax"}, "--calibration-method needs --calibrate"},
-      {{"--calibration-method=median"}, "expected minmax, mse, entropy, or percentile:P"},
+      {{"--calibration-method=median"}, "expected mse, minmax, or percentile:P"},
       {{"--calibration-method=percentile:101"}, "50 < P <= 100"},
       {{"--precision=int8", "--group-size=64"}, "--group-size needs --precision=int4"},
       {{"--group-size=1"}, "--group-size=1: expected an integer of 2 or more"},

@@ -49,16 +49,6 @@ TEST(Ranges, PercentileCutsOutliers) {
   EXPECT_EQ(range.high, 0);
 }
 
-/// Most values near zero, a few far out.
-static std::vector<float> longTail() {
-  std::vector<float> values;
-  for (int i = 0; i < 20000; ++i)
-    values.push_back(std::sin(float(i)));
-  values.push_back(40);
-  values.push_back(-20);
-  return values;
-}
-
 static double squaredError(const std::vector<float> &values, Interval range) {
   QuantParams p = uint8Params(range);
   double sum = 0;
@@ -89,16 +79,6 @@ TEST(Ranges, LeastSquaredErrorWeighsClippingAgainstSteps) {
   EXPECT_EQ(range.low, 0);
   EXPECT_EQ(range.high, 3);
   EXPECT_EQ(collect({RangeMethod::Mse}, {0, 0}).high, 0);
-}
-
-// Two values in ten thousand carry little information: they are clipped.
-TEST(Ranges, EntropyKeepsTheDistribution) {
-  Interval range = collect({RangeMethod::Entropy}, longTail());
-  EXPECT_LT(range.high, 20);
-  EXPECT_GE(range.high, 1);
-  EXPECT_GT(range.low, -20);
-  EXPECT_LE(range.low, -1);
-  EXPECT_EQ(collect({RangeMethod::Entropy}, {2, 2, 2}).high, 2);
 }
 
 // The order of values, and how they are cut into calls, make no difference.
