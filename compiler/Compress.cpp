@@ -3,10 +3,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "optc/compiler/Dialects.h"
 #include "optc/compiler/HostModel.h"
+#include "optc/compiler/MeasureLayers.h"
 #include "optc/compiler/Quality.h"
 #include "optc/compiler/RefitModel.h"
-#include "optc/compiler/Samples.h"
-#include "optc/compiler/Watch.h"
 #include "optc/dialects/onnx/Names.h"
 #include "optc/passes/compress/Journal.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,41 +24,13 @@ void Compression::record(json::Object decision) {
   llvm::raw_string_ostream(journal) << json::Value(std::move(decision)) << "\n";
 }
 
-//===----------------------------------------------------------------------===//
-// Modules that measure
-//===----------------------------------------------------------------------===//
-
 static func::FuncOp mainOf(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
-
-/// Runs `module`, whose results are float32 tensors, on the first samples.
-static Error runOn(ModuleOp module, const Compression &state, const SampleSet &samples, size_t most,
-                   llvm::function_ref<void(ArrayRef<optc_value>)> take) {
-  Expected<std::unique_ptr<HostModel>> host = HostModel::compile(module, *state.target, /*optLevel=*/3, state.plugins);
-  if (!host)
-    return host.takeError();
-  for (size_t i = 0, e = std::min(most, samples.size()); i < e; ++i) {
-    Expected<Sample> sample = samples.load(i);
-    if (!sample)
-      return sample.takeError();
-    Expected<ArrayRef<optc_value>> values = (*host)->run(*sample);
-    if (!values)
-      return inputError(samples.source() + ", sample " + Twine(i) + ": " + llvm::toString(values.takeError()));
-    take(*values);
-  }
-  return Error::success();
-}
 
 //===----------------------------------------------------------------------===//
 // The steps
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A layer and the ratio of signal to noise of its quantized form alone, in decibels.
-struct LayerError {
-  unsigned layer;
-  double decibels;
-};
-
 class Compressor {
 public:
   Compressor(ModuleOp module, Compression &state) : module(module), state(state), options(state.options) {}
@@ -71,19 +42,24 @@ private:
   compress::WeightOptions weightOptions() const {
     return {options.precision == Precision::Int4 ? 4 : 8, options.groupSize};
   }
-  Error openCalibration();
+  Error openSamples();
   Error refit();
   Error takePruning();
   Error quantizeAll();
   Error keepFloat();
+  Error equalize();
   Error calibrate();
+  Error correct();
+  Error reduce();
   compress::LayerOutcomes quantize(ModuleOp target) const;
   void recordLayers();
   void describe();
   Error guard();
   Expected<double> qualityOf(ModuleOp candidate, const Quality &quality) const;
-  Expected<std::vector<LayerError>> rank(const SampleSet &golden) const;
-  Error rollBack(const Quality &quality, ArrayRef<LayerError> ranking, double floatQuality, double &current);
+  Expected<std::vector<LayerError>> measure(const SampleSet &samples) const;
+  std::vector<LayerError> byGain() const;
+  std::string worstLayers() const;
+  Error rollBack(const Quality &quality, double floatQuality, double &current);
   std::string title(unsigned layer) const;
 
   ModuleOp module;
@@ -92,7 +68,8 @@ private:
   OwningOpRef<ModuleOp> original; ///< the trusted baseline, while there is a guardrail
   OwningOpRef<ModuleOp> prepared; ///< ready to be quantized: with ranges
   compress::LayerOutcomes outcomes;
-  std::optional<SampleSet> calibration;
+  std::vector<LayerError> errors; ///< of quantized layers, each alone; found when they are needed
+  std::optional<SampleSet> calibration, golden;
   bool rolledBack = false; ///< at least one layer
   std::string verdict;     ///< of a guardrail that is kept
 };
@@ -142,40 +119,79 @@ Error Compressor::keepFloat() {
   return Error::success();
 }
 
-Error Compressor::openCalibration() {
-  if (calibration)
-    return Error::success();
-  Expected<SampleSet> samples = SampleSet::open("--calibrate", options.calibrate, inputsOf(mainOf(module)));
-  if (!samples)
-    return samples.takeError();
-  calibration.emplace(std::move(*samples));
-  llvm::append_range(state.files, calibration->files());
+/// Reads both sets of samples, before anything takes time.
+Error Compressor::openSamples() {
+  for (auto [flag, path, set] : {std::tuple("--calibrate", &options.calibrate, &calibration),
+                                 std::tuple("--golden", &options.golden, &golden)}) {
+    if (path->empty())
+      continue;
+    Expected<SampleSet> samples = SampleSet::open(flag, *path, inputsOf(mainOf(module)));
+    if (!samples)
+      return samples.takeError();
+    set->emplace(std::move(*samples));
+    llvm::append_range(state.files, (*set)->files());
+  }
+  return Error::success();
+}
+
+/// Makes the channels of what layers read more alike.
+Error Compressor::equalize() {
+  Expected<std::vector<EqualizedValue>> values = equalizeModel(module, state, *calibration);
+  if (!values)
+    return values.takeError();
+  json::Array all;
+  for (const EqualizedValue &value : *values) {
+    json::Object line{{"step", "equalize"}, {"layer", utf8(value.node)}, {"operator", value.op}};
+    line["layers"] = int64_t(value.layers);
+    line["gain_db"] = value.decibels;
+    line["decision"] = value.isFree ? "factors in the op before" : "multiplied before it is rounded";
+    line["why"] = "channels of what it reads differ, and share one scale";
+    all.push_back(json::Object(line));
+    state.record(std::move(line));
+  }
+  state.report["equalized"] = std::move(all);
   return Error::success();
 }
 
 /// Runs the float model on samples and leaves ranges on its ops.
 Error Compressor::calibrate() {
-  if (Error error = openCalibration())
-    return error;
-  OwningOpRef<ModuleOp> watched = module.clone();
-  SmallVector<Value> values = compress::valuesToObserve(mainOf(*watched));
-  std::vector<compress::RangeCollector> seen(values.size(), compress::RangeCollector(options.method));
-  if (!values.empty()) {
-    setResults(mainOf(*watched), values);
-    if (Error error = runOn(*watched, state, *calibration, calibration->size(), [&](auto outputs) {
-          for (auto [collector, output] : llvm::zip(seen, outputs))
-            collector.add(watchedFloats(output));
-        }))
-      return error;
-  }
-  // The same values of the module itself: the order depends on nothing but the ops.
-  for (auto [value, collector] : llvm::zip_equal(compress::valuesToObserve(mainOf(module)), seen))
-    if (collector.count() && !collector.notFinite())
-      compress::setRange(value, collector.range());
+  Expected<size_t> values = findRanges(module, state, *calibration);
+  if (!values)
+    return values.takeError();
   json::Object line{{"step", "calibrate"}, {"samples", int64_t(calibration->size())}};
-  line["values"] = int64_t(values.size());
-  line["percent"] = options.method.percent;
+  line["values"] = int64_t(*values);
+  line["method"] = options.methodName.empty() ? "mse" : options.methodName;
   state.record(std::move(line));
+  return Error::success();
+}
+
+/// The error that the quantized form of each layer makes on exact inputs.
+Expected<std::vector<LayerError>> Compressor::measure(const SampleSet &samples) const {
+  return measureLayers(prepared ? *prepared : module, state, samples, [&](func::FuncOp main) {
+    return isStatic() ? compress::isolateStatic(main) : compress::isolateWeights(main, weightOptions());
+  });
+}
+
+/// Marks layers whose results would be shifted, with the shift.
+Error Compressor::correct() {
+  Expected<std::vector<LayerError>> measured = measure(*calibration);
+  if (!measured)
+    return measured.takeError();
+  errors = std::move(*measured);
+  SmallVector<Operation *> layers = compress::layersOf(mainOf(module), /*withTables=*/false);
+  for (const LayerError &error : errors) {
+    Operation *layer = layers[error.layer];
+    json::Object line{{"step", "correct"}, {"layer", utf8(onnx::nodeName(layer->getLoc()))}};
+    line["operator"] = layer->getName().stripDialect();
+    line["sqnr_db"] = error.decibels;
+    bool isShifted = llvm::any_of(error.shift, [](float s) { return s != 0; });
+    if (isShifted) {
+      layer->setAttr(compress::kShiftAttr, DenseF32ArrayAttr::get(layer->getContext(), error.shift));
+      line["after_db"] = error.corrected;
+    }
+    line["decision"] = isShifted ? "bias corrected" : "bias as it is";
+    state.record(std::move(line));
+  }
   return Error::success();
 }
 
@@ -187,7 +203,8 @@ compress::LayerOutcomes Compressor::quantize(ModuleOp target) const {
 /// A journal line per layer.
 void Compressor::recordLayers() {
   for (const compress::LayerOutcome &outcome : outcomes) {
-    json::Object line{{"step", "quantize"}, {"layer", utf8(outcome.node)}, {"operator", outcome.op}};
+    json::Object line{
+        {"step", options.quantizes() ? "quantize" : "reduce"}, {"layer", utf8(outcome.node)}, {"operator", outcome.op}};
     line["decision"] = outcome.form;
     if (outcome.isFloat())
       line["why"] = utf8(outcome.reason);
@@ -199,32 +216,51 @@ void Compressor::recordLayers() {
 void Compressor::describe() {
   json::Array layers;
   uint64_t before = 0, after = 0;
-  unsigned quantized = 0;
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> inFloat; // by operator and reason
-  for (const compress::LayerOutcome &outcome : outcomes) {
+  size_t count = 0, changed = 0;
+  using Key = std::pair<std::string, std::string>;
+  std::map<Key, std::vector<std::string>> inFloat;                 // layers by operator and reason
+  std::map<std::string, std::map<std::string, size_t>> betweenOps; // others by reason, then operator
+  std::map<unsigned, double> decibels;
+  for (const LayerError &error : errors)
+    decibels[error.layer] = isStatic() ? error.corrected : error.decibels;
+  for (auto [i, outcome] : llvm::enumerate(outcomes)) {
     json::Object entry{{"node", utf8(outcome.node)}, {"operator", outcome.op}, {"form", outcome.form}};
     if (outcome.isFloat()) {
       entry["reason"] = utf8(outcome.reason);
-      inFloat[{outcome.op, outcome.reason}].push_back(outcome.node);
+      if (outcome.isLayer)
+        inFloat[{outcome.op, outcome.reason}].push_back(outcome.node);
+      else
+        ++betweenOps[outcome.reason][outcome.op];
+    } else if (auto known = decibels.find(i); known != decibels.end()) {
+      entry["sqnr_db"] = known->second;
     }
     entry["float_bytes"] = int64_t(outcome.floatBytes);
     entry["bytes"] = int64_t(outcome.bytes);
     before += outcome.floatBytes;
     after += outcome.bytes;
-    quantized += !outcome.isFloat();
+    count += outcome.isLayer;
+    changed += outcome.isLayer && !outcome.isFloat();
     layers.push_back(std::move(entry));
   }
   state.report["precision"] = nameOf(options.precision);
   state.report["layers"] = std::move(layers);
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "--precision=" << nameOf(options.precision) << ": " << quantized << " of " << outcomes.size()
-     << " layers are quantized, their weights are " << after << " bytes instead of " << before;
-  if (calibration)
+  os << "--precision=" << nameOf(options.precision) << ": " << changed << " of " << count << " layers are "
+     << (options.quantizes()                   ? "quantized"
+         : options.precision == Precision::F16 ? "computed in float16"
+                                               : "computed in bfloat16")
+     << ", their weights are " << after << " bytes instead of " << before;
+  if (calibration && isStatic())
     os << "; calibrated on " << calibration->size() << " samples";
   state.notes.push_back(text);
-  for (const auto &[what, nodes] : inFloat) {
+  for (const auto &[what, nodes] : inFloat)
     state.notes.push_back(counted(what.first, nodes) + " stay float: " + what.second);
+  for (const auto &[reason, operators] : betweenOps) {
+    std::vector<std::string> counts;
+    for (const auto &[op, number] : operators)
+      counts.push_back(std::to_string(number) + " " + op);
+    state.notes.push_back("between layers " + llvm::join(counts, ", ") + " stay float: " + reason);
   }
 }
 
@@ -234,8 +270,6 @@ void Compressor::describe() {
 
 /// Fits layers whose inputs lost channels.
 Error Compressor::refit() {
-  if (Error error = openCalibration())
-    return error;
   Expected<std::vector<RefitOutcome>> outcomes =
       refitLayers(*original, module, *calibration, *state.target, state.plugins);
   if (!outcomes)
@@ -319,45 +353,46 @@ Expected<double> Compressor::qualityOf(ModuleOp candidate, const Quality &qualit
   return host ? quality.measure(**host) : host.takeError();
 }
 
-/// The layers by the error that their quantized form makes on exact inputs, largest first.
-Expected<std::vector<LayerError>> Compressor::rank(const SampleSet &golden) const {
-  constexpr size_t kSamples = 16; // as good as all for an order
-  OwningOpRef<ModuleOp> watched = prepared.get().clone();
-  func::FuncOp main = mainOf(*watched);
-  std::vector<compress::LayerPair> pairs =
-      isStatic() ? compress::isolateStatic(main) : compress::isolateWeights(main, weightOptions());
-  SmallVector<Value> values;
-  for (const compress::LayerPair &pair : pairs)
-    values.append({pair.exact, pair.quantized});
-  std::vector<std::pair<double, double>> power(pairs.size()); // of signal and noise
-  if (pairs.empty())
-    return std::vector<LayerError>();
-  setResults(main, values);
-  if (Error error =
-          runOn(*watched, state, calibration ? *calibration : golden, kSamples, [&](ArrayRef<optc_value> all) {
-            for (auto [i, sums] : llvm::enumerate(power))
-              for (auto [x, y] : llvm::zip(watchedFloats(all[2 * i]), watchedFloats(all[2 * i + 1]))) {
-                sums.first += double(x) * x;
-                sums.second += (double(x) - y) * (double(x) - y);
-              }
-          }))
-    return std::move(error);
-  std::vector<LayerError> ranking;
-  for (auto [pair, sums] : llvm::zip(pairs, power)) {
-    constexpr double kBest = 200; // no noise at all
-    double decibels = sums.second > 0 ? 10 * std::log10(sums.first / sums.second) : kBest;
-    ranking.push_back({pair.layer, std::isnan(decibels) ? -kBest : std::clamp(decibels, -kBest, kBest)});
-  }
-  llvm::sort(ranking, [](const LayerError &a, const LayerError &b) {
-    return std::pair(a.decibels, a.layer) < std::pair(b.decibels, b.layer);
+/// Layers in the order in which float is worth most: much error for little of the time that integers save. The time is
+/// that of multiplications, and the same again for every layer, since none is free.
+std::vector<LayerError> Compressor::byGain() const {
+  double total = 0;
+  auto work = [&](const LayerError &error) {
+    double weights = double(outcomes[error.layer].floatBytes) / sizeof(float);
+    return error.shift.empty() ? 0 : error.results * weights / double(error.shift.size());
+  };
+  for (const LayerError &error : errors)
+    total += work(error);
+  auto gain = [&](const LayerError &error) {
+    double noise = std::pow(10, -(isStatic() ? error.corrected : error.decibels) / 10);
+    return noise / ((total > 0 ? work(error) / total : 0) + 1 / double(errors.size()));
+  };
+  std::vector<LayerError> ranking = errors;
+  llvm::sort(ranking, [&](const LayerError &a, const LayerError &b) {
+    return std::pair(-gain(a), a.layer) < std::pair(-gain(b), b.layer);
   });
   return ranking;
 }
 
-/// Puts the worst layers back to float, one at a time; each stays so only when that helps.
-Error Compressor::rollBack(const Quality &quality, ArrayRef<LayerError> ranking, double floatQuality, double &current) {
+/// "Conv 'a' (20.1 dB), ...": those with the largest errors.
+std::string Compressor::worstLayers() const {
+  constexpr size_t kNamed = 5;
+  auto decibels = [&](const LayerError &error) { return isStatic() ? error.corrected : error.decibels; };
+  std::vector<LayerError> ranking = errors;
+  llvm::sort(ranking, [&](const LayerError &a, const LayerError &b) {
+    return std::pair(decibels(a), a.layer) < std::pair(decibels(b), b.layer);
+  });
+  std::vector<std::string> texts;
+  for (const LayerError &error : ArrayRef(ranking).take_front(kNamed))
+    texts.push_back(title(error.layer) + llvm::formatv(" ({0:F1} dB)", decibels(error)).str());
+  return llvm::join(texts, ", ");
+}
+
+/// Puts layers back to float, one at a time, those first that are worth most; each stays so only when that helps.
+Error Compressor::rollBack(const Quality &quality, double floatQuality, double &current) {
   SmallVector<unsigned> kept;
-  for (const LayerError &next : ranking.take_front(options.rollback)) {
+  std::vector<LayerError> ranking = byGain();
+  for (const LayerError &next : ArrayRef(ranking).take_front(options.rollback)) {
     if (floatQuality - current <= *options.maxDrop)
       break;
     kept.push_back(next.layer);
@@ -374,7 +409,7 @@ Error Compressor::rollBack(const Quality &quality, ArrayRef<LayerError> ranking,
     bool helps = *result > current;
     json::Object line{{"step", "roll back"}, {"layer", utf8(outcomes[next.layer].node)}};
     line["operator"] = outcomes[next.layer].op;
-    line["sqnr_db"] = next.decibels;
+    line["sqnr_db"] = isStatic() ? next.corrected : next.decibels;
     line["metric"] = nameOf(*options.metric);
     line["before"] = current;
     line["after"] = *result;
@@ -398,10 +433,6 @@ static std::string digits(double value) { return llvm::formatv("{0:F6}", value).
 
 /// Fails when the quality on the golden set drops by more than is allowed.
 Error Compressor::guard() {
-  Expected<SampleSet> golden = SampleSet::open("--golden", options.golden, inputsOf(mainOf(*original)));
-  if (!golden)
-    return golden.takeError();
-  llvm::append_range(state.files, golden->files());
   Quality quality(*golden, *options.metric);
   OwningOpRef<ModuleOp> copy = original.get().clone();
   Expected<std::unique_ptr<HostModel>> host = HostModel::compile(*copy, *state.target, state.optLevel, state.plugins);
@@ -416,13 +447,14 @@ Error Compressor::guard() {
   double current = *first;
   std::string worst;
   if (prepared && *best - current > *options.maxDrop) {
-    Expected<std::vector<LayerError>> ranking = rank(*golden);
-    if (!ranking)
-      return ranking.takeError();
-    constexpr size_t kNamed = 5;
-    for (const LayerError &entry : ArrayRef(*ranking).take_front(kNamed))
-      worst += (worst.empty() ? "" : ", ") + title(entry.layer) + llvm::formatv(" ({0:F1} dB)", entry.decibels).str();
-    if (Error error = rollBack(quality, *ranking, *best, current))
+    if (errors.empty()) {
+      Expected<std::vector<LayerError>> measured = measure(*golden);
+      if (!measured)
+        return measured.takeError();
+      errors = std::move(*measured);
+    }
+    worst = worstLayers();
+    if (Error error = rollBack(quality, *best, current))
       return error;
   }
   double drop = *best - current;
@@ -460,8 +492,9 @@ Error Compressor::quantizeAll() {
   if (Error error = keepFloat())
     return error;
   if (isStatic())
-    if (Error error = calibrate())
-      return error;
+    for (auto step : {&Compressor::equalize, &Compressor::calibrate, &Compressor::correct})
+      if (Error error = (this->*step)())
+        return error;
   if (!options.golden.empty())
     prepared = module.clone();
   outcomes = quantize(module);
@@ -469,9 +502,20 @@ Error Compressor::quantizeAll() {
   return Error::success();
 }
 
+/// Computes in fewer bits what can be.
+Error Compressor::reduce() {
+  FloatType narrow = options.precision == Precision::F16 ? FloatType(Float16Type::get(module.getContext()))
+                                                         : FloatType(BFloat16Type::get(module.getContext()));
+  outcomes = compress::reducePrecision(mainOf(module), narrow);
+  recordLayers();
+  return Error::success();
+}
+
 Error Compressor::run(llvm::function_ref<LogicalResult()> prune, llvm::function_ref<LogicalResult()> rewrite) {
   if (!mainOf(module))
     return inputError("the module has no function @main to compress");
+  if (Error error = openSamples())
+    return error;
   if (!options.golden.empty() || options.refits())
     original = module.clone();
   if (failed(prune()))
@@ -483,12 +527,12 @@ Error Compressor::run(llvm::function_ref<LogicalResult()> prune, llvm::function_
     return makeError(ExitCode::Input, "");
   if (Error error = takePruning())
     return error;
-  Error error = options.quantizes() ? quantizeAll() : Error::success();
+  Error error = options.quantizes() ? quantizeAll() : options.reduces() ? reduce() : Error::success();
   if (error)
     return error;
   error = options.golden.empty() ? Error::success() : guard();
   size_t summary = state.notes.size();
-  if (options.quantizes())
+  if (options.quantizes() || options.reduces())
     describe();
   if (!verdict.empty())
     state.notes.push_back(verdict);

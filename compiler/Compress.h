@@ -28,8 +28,9 @@ struct CompressionOptions {
   std::vector<std::string> keepFloat; ///< names of nodes
   int64_t groupSize = 32;
   std::string calibrate; ///< with int8: activations are integers, too; with channels: layers are fitted anew
-  compress::RangeMethod method;
-  std::string golden; ///< with metric and maxDrop
+  compress::RangeMethod method{compress::RangeMethod::Mse};
+  std::string methodName; ///< as the command line has it; empty: the default
+  std::string golden;     ///< with metric and maxDrop
   std::optional<Metric> metric;
   std::optional<double> maxDrop;
   unsigned rollback = 0; ///< layers that may go back to float
@@ -39,6 +40,7 @@ struct CompressionOptions {
   std::vector<std::string> pruneTexts; ///< as the command line has them
 
   bool isActive() const { return precision != Precision::F32 || prune.any(); }
+  bool reduces() const { return precision == Precision::F16 || precision == Precision::BF16; }
   bool quantizes() const { return precision == Precision::Int8 || precision == Precision::Int4; }
   /// Whether layers are fitted to samples after their inputs lost channels.
   bool refits() const { return prune.channels > 0 && !calibrate.empty(); }

@@ -45,6 +45,8 @@ static constexpr Choice<Precision> kPrecisions[] = {{"f32", Precision::F32},
                                                     {"bf16", Precision::BF16},
                                                     {"int8", Precision::Int8},
                                                     {"int4", Precision::Int4}};
+static constexpr Choice<compress::RangeMethod::Kind> kRangeMethods[] = {{"minmax", compress::RangeMethod::MinMax},
+                                                                        {"mse", compress::RangeMethod::Mse}};
 static constexpr Choice<Metric> kMetrics[] = {{"top1", Metric::Top1}, {"cosine", Metric::Cosine}};
 
 template <typename Range> static std::string namesOf(const Range &range) {
@@ -177,13 +179,21 @@ template <typename T> static Error parseCount(StringRef flag, StringRef value, T
 }
 
 static Error parseCalibrationMethod(Options &options, StringRef value) {
+  using compress::RangeMethod;
+  RangeMethod &method = options.compression.method;
+  options.compression.methodName = value.str();
   StringRef percent = value;
-  double p = 100;
-  if (value != "minmax" && (!percent.consume_front("percentile:") || percent.getAsDouble(p) || !(p > 50 && p <= 100)))
-    return usageError("--calibration-method=" + value +
-                      ": expected minmax, or percentile:P with 50 < P <= 100, for example percentile:99.99");
-  options.compression.method.percent = p;
-  return Error::success();
+  if (percent.consume_front("percentile:")) {
+    method.kind = RangeMethod::Percentile;
+    if (!percent.getAsDouble(method.percent) && method.percent > 50 && method.percent <= 100)
+      return Error::success();
+  } else if (auto *known = llvm::find_if(kRangeMethods, [&](const auto &m) { return m.name == value; });
+             known != std::end(kRangeMethods)) {
+    method.kind = known->value;
+    return Error::success();
+  }
+  return usageError("--calibration-method=" + value +
+                    ": expected mse, minmax, or percentile:P with 50 < P <= 100, for example percentile:99.99");
 }
 
 static Error parseMaxDrop(Options &options, StringRef value) {
@@ -244,7 +254,8 @@ static constexpr Flag kFlags[] = {
      [](Options &o, StringRef v) { return choose(kPrecisions, "--precision", v, o.compression.precision); }},
     {"--calibrate", "DIR|FILE.npz", "samples of inputs, from which the ranges of values follow",
      [](Options &o, StringRef v) { return parseFile("--calibrate", v, o.compression.calibrate); }},
-    {"--calibration-method", "METHOD", "minmax (default), or percentile:P, which cuts off the rarest values",
+    {"--calibration-method", "METHOD",
+     "mse (default): ranges of the least squared error; minmax: all values; percentile:P: all but the rarest",
      parseCalibrationMethod},
     {"--group-size", "N", "weights that share a scale with --precision=int4 (default: 32)",
      [](Options &o, StringRef v) { return parseCount<int64_t>("--group-size", v, 2, o.compression.groupSize); }},
@@ -389,7 +400,7 @@ static Error checkCompression(const Options &options) {
   const Need needs[] = {
       {!c.calibrate.empty(), "--calibrate", c.precision == Precision::Int8 || c.refits(),
        "--precision=int8 or --prune=channels:R"},
-      {c.method.percent < 100, "--calibration-method", !c.calibrate.empty() && c.precision == Precision::Int8,
+      {!c.methodName.empty(), "--calibration-method", !c.calibrate.empty() && c.precision == Precision::Int8,
        "--calibrate and --precision=int8"},
       {c.groupSize != CompressionOptions().groupSize, "--group-size", c.precision == Precision::Int4,
        "--precision=int4"},

@@ -68,11 +68,6 @@ void optc::addCompressPasses(OpPassManager &pm, const PipelineOptions &options) 
     weights.magnitude = prune.magnitude;
     rewrites.addPass(createPruneWeights(weights));
   }
-  if (compression.precision == Precision::F16 || compression.precision == Precision::BF16) {
-    ReducePrecisionOptions reduce;
-    reduce.to = nameOf(compression.precision).str();
-    rewrites.addNestedPass<func::FuncOp>(createReducePrecision(reduce));
-  }
   pm.addPass(createCompressPass(*options.compression, std::move(pruning), std::move(rewrites)));
 }
 

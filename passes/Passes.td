@@ -188,11 +188,11 @@ def ReducePrecision : Pass<"optc-reduce-precision", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"to", "to", "std::string", "\"f16\"", "the narrow type: f16 or bf16">,
-    Option<"report", "report", "bool", "false", "a remark for each product or follower that stays f32">
+    Option<"report", "report", "bool", "false", "a remark for each op that stays float32">
   ];
   let statistics = [
     Statistic<"numNarrow", "num-narrow", "ops in the narrow type">,
-    Statistic<"numWide", "num-wide", "products and followers that stay f32">
+    Statistic<"numWide", "num-wide", "ops that stay float32">
   ];
 }
 

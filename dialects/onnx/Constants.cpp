@@ -7,33 +7,59 @@
 using namespace mlir;
 using namespace optc;
 
-/// The value of a constant of float32 with as many bytes as it needs, null for others.
-static ElementsAttr floatElements(Value value) {
-  auto constant = value ? value.getDefiningOp<onnx::ConstantOp>() : onnx::ConstantOp();
-  if (!constant || !constant.getValue().getElementType().isF32())
-    return {};
-  ElementsAttr elements = constant.getValue();
-  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
-  if (!resource)
-    return isa<DenseElementsAttr>(elements) ? elements : ElementsAttr();
-  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-  return blob && blob->getData().size() == size_t(elements.getNumElements()) * sizeof(float) ? elements
-                                                                                             : ElementsAttr();
+onnx::ConstantBytes::ConstantBytes(ElementsAttr value) {
+  tensor = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  Type element = tensor ? tensor.getElementType() : Type();
+  if (!element || !element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8)
+    return;
+  width = element.getIntOrFloatBitWidth() / 8;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return;
+    data = blob->getData();
+  } else if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+    data = dense.getRawData();
+    if (dense.isSplat() && tensor.getNumElements() != 1) {
+      owned.resize(tensor.getNumElements() * width);
+      for (size_t i = 0; i < owned.size(); i += width)
+        std::memcpy(owned.data() + i, data.data(), width);
+      data = owned;
+    }
+  } else {
+    return;
+  }
+  good = data.size() == onnx::rawBytes(tensor);
 }
 
-bool onnx::isFloatConstant(Value value) { return bool(floatElements(value)); }
+static ElementsAttr elementsOf(Value value) {
+  auto constant = value ? value.getDefiningOp<onnx::ConstantOp>() : onnx::ConstantOp();
+  return constant ? constant.getValue() : ElementsAttr();
+}
+
+onnx::ConstantBytes::ConstantBytes(Value value) : ConstantBytes(elementsOf(value)) {}
+
+bool onnx::isFloatConstant(Value value) {
+  ElementsAttr elements = elementsOf(value);
+  return elements && elements.getElementType().isF32() && ConstantBytes(elements);
+}
 
 std::optional<std::vector<float>> onnx::floatsOf(Value value) {
-  ElementsAttr elements = floatElements(value);
-  if (!elements)
+  ConstantBytes constant(value);
+  if (!constant || !constant.type().getElementType().isF32())
     return std::nullopt;
-  if (auto dense = dyn_cast<DenseElementsAttr>(elements))
-    return std::vector<float>(dense.value_begin<float>(), dense.value_end<float>());
-  ArrayRef<char> bytes = cast<DenseResourceElementsAttr>(elements).getRawHandle().getBlob()->getData();
-  std::vector<float> values(bytes.size() / sizeof(float));
-  if (!bytes.empty()) // at any address: it is a mapped file
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+  std::vector<float> values(constant.bytes().size() / sizeof(float));
+  if (!values.empty()) // at any address: it is a mapped file
+    std::memcpy(values.data(), constant.bytes().data(), constant.bytes().size());
   return values;
+}
+
+ElementsAttr onnx::makeElements(RankedTensorType type, function_ref<void(MutableArrayRef<char>)> fill) {
+  uint64_t size = onnx::rawBytes(type);
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(std::max<uint64_t>(size, 1), 64, /*dataIsMutable=*/true);
+  MutableArrayRef<char> bytes = blob.getMutableData().take_front(size);
+  fill(bytes);
+  return onnx::elementsAttr(type, bytes, [&] { return std::move(blob); });
 }
 
 Value onnx::makeConstant(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<char> bytes) {

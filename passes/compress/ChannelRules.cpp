@@ -14,10 +14,7 @@ static int64_t rankOf(Value value) {
 static bool isConstant(Value value) { return value.getDefiningOp<onnx::ConstantOp>() != nullptr; }
 
 /// A constant whose axes can be sliced: floats of known size.
-static bool isSliceable(Value value) {
-  auto constant = value.getDefiningOp<onnx::ConstantOp>();
-  return constant && ConstantBytes(constant.getValue());
-}
+static bool isSliceable(Value value) { return bool(onnx::ConstantBytes(value)); }
 
 static int64_t intAttr(Operation *op, StringRef name, int64_t fallback) {
   auto attr = op->getAttrOfType<IntegerAttr>(name);

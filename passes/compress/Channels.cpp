@@ -163,7 +163,7 @@ void ChannelGraph::apply(const KeptChannels &kept) {
     auto constant = operand->get().getDefiningOp<onnx::ConstantOp>();
     OpBuilder b(operand->getOwner());
     auto sliced =
-        onnx::ConstantOp::create(b, constant.getLoc(), sliceConstant(ConstantBytes(constant.getValue()), axes));
+        onnx::ConstantOp::create(b, constant.getLoc(), sliceConstant(onnx::ConstantBytes(constant.getValue()), axes));
     operand->set(sliced.getOutput());
     if (constant->use_empty())
       constant->erase();

@@ -66,7 +66,7 @@ std::vector<double> Choice::scores() const {
     auto constant = slice.constant->get().getDefiningOp<onnx::ConstantOp>();
     if (!slice.weighs || !isPrunableFloat(cast<RankedTensorType>(constant.getOutput().getType()).getElementType()))
       continue;
-    std::vector<double> squares = squaresAlong(ConstantBytes(constant.getValue()), slice.axis);
+    std::vector<double> squares = squaresAlong(onnx::ConstantBytes(constant.getValue()), slice.axis);
     // A slice is a prefix of an axis when its groups share it.
     double mean = 0;
     for (double s : squares)

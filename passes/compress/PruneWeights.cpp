@@ -92,7 +92,7 @@ template <typename Fn> static void dispatchWidth(unsigned bytes, Fn f) {
     f(uint64_t());
 }
 
-static int64_t countZeros(const ConstantBytes &value) {
+static int64_t countZeros(const onnx::ConstantBytes &value) {
   int64_t zeros = 0;
   dispatchWidth(value.elementBytes(), [&](auto zero) {
     for (int64_t i = 0, e = value.type().getNumElements(); i < e; ++i)
@@ -147,7 +147,7 @@ private:
     for (Operation *user : constant->getUsers())
       if (llvm::none_of(uses, [&](const WeightOperand &use) { return use.operand->getOwner() == user; }))
         return skip(uses, "its weights are also read by " + onnx::describeOp(user) + ", which is no layer");
-    ConstantBytes value(constant.getValue());
+    onnx::ConstantBytes value(constant.getValue());
     if (!value)
       return skip(uses, "its weights have no bytes");
     int64_t axis = uses.front().reductionAxis;
@@ -161,7 +161,7 @@ private:
       if (magnitude == 0)
         return;
     }
-    ElementsAttr pruned = makeConstant(value.type(), [&](MutableArrayRef<char> bytes) {
+    ElementsAttr pruned = onnx::makeElements(value.type(), [&](MutableArrayRef<char> bytes) {
       llvm::copy(value.bytes(), bytes.begin());
       dispatchWidth(value.elementBytes(), [&](auto zero) {
         using T = decltype(zero);
@@ -173,7 +173,7 @@ private:
     });
     constant.setValueAttr(pruned);
     ++prunedWeights;
-    int64_t zeros = countZeros(ConstantBytes(pruned));
+    int64_t zeros = countZeros(onnx::ConstantBytes(pruned));
     for (const WeightOperand &use : uses)
       journal.pruned(use.operand->getOwner(), method(), "weights", value.type().getNumElements(),
                      value.type().getNumElements() - zeros);

@@ -17,15 +17,19 @@ namespace optc::compress {
 constexpr llvm::StringLiteral kRangeAttr = "onnx.range";
 /// On a layer: stays float, for the reason that this text gives.
 constexpr llvm::StringLiteral kKeepFloatAttr = "onnx.keep_float";
+/// On a layer: by how much the results of its quantized form are too large on average, per channel.
+constexpr llvm::StringLiteral kShiftAttr = "onnx.shift";
 
 /// What became of a layer, in program order.
 struct LayerOutcome {
   std::string node; ///< may be empty
   std::string op;   ///< "Conv"
-  /// "int8": integers in, int8 weights; "int8 weights" and "int4 weights": stored so; "float"
+  /// "int8": integers in, int8 weights; "int8 weights" and "int4 weights": stored so; "float16" and "bfloat16":
+  /// computed so; "float"
   std::string form;
   std::string reason;                 ///< of "float"
   uint64_t floatBytes = 0, bytes = 0; ///< of the weights, before and after
+  bool isLayer = true;                ///< with weights that a product reads; false for what stands between layers
   bool isFloat() const { return form == "float"; }
 };
 using LayerOutcomes = std::vector<LayerOutcome>;
@@ -40,12 +44,17 @@ struct LayerPair {
 std::optional<Interval> rangeOf(mlir::Value value);
 void setRange(mlir::Value value, Interval range);
 
+/// Why a layer cannot read integers; empty when it can.
+std::string integerFault(mlir::Operation *layer, mlir::func::FuncOp main);
+/// Whether the results of an op hold nothing but elements of its inputs, so that it can move integers, too.
+bool movesElements(mlir::Operation *op);
 /// What an outcome will be about, in their order: layers, and for weights also the tables of Gather.
 llvm::SmallVector<mlir::Operation *> layersOf(mlir::func::FuncOp main, bool withTables);
 
 /// The values whose ranges quantizeStatic needs.
 llvm::SmallVector<mlir::Value> valuesToObserve(mlir::func::FuncOp main);
-/// Quantizes activations to uint8 per tensor and weights to int8 per channel. Ranges are used up.
+/// Quantizes activations to uint8 per tensor and weights to int8 per channel, and subtracts the shifts that layers
+/// carry. Ranges and shifts are used up.
 LayerOutcomes quantizeStatic(mlir::func::FuncOp main);
 /// Adds the quantized form of every layer beside it, for measuring; nothing reads it.
 std::vector<LayerPair> isolateStatic(mlir::func::FuncOp main);
@@ -57,6 +66,9 @@ struct WeightOptions {
 /// Stores weights in few bits; activations stay float.
 LayerOutcomes quantizeWeights(mlir::func::FuncOp main, const WeightOptions &options);
 std::vector<LayerPair> isolateWeights(mlir::func::FuncOp main, const WeightOptions &options);
+
+/// Computes products, and what follows them, in f16 or bf16. An outcome for every op with floats.
+LayerOutcomes reducePrecision(mlir::func::FuncOp main, mlir::FloatType narrow);
 
 } // namespace optc::compress
 #endif

@@ -14,6 +14,7 @@
 #include "optc/dialects/onnx/Names.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/compress/Equalize.h"
 #include "optc/passes/compress/Layers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -130,6 +131,9 @@ private:
   void demand(Value value);
   void spread(Operation *op);
   bool isInChain(Operation *op) const;
+  bool readsIntegers(Operation *op) const {
+    return quantized.contains(op) || isElementwise(op) || isPooling(op) || carrier(op);
+  }
 
   // Values that hold multiples of one scale are of one class.
   Value classOf(Value value);
@@ -154,33 +158,39 @@ private:
 };
 } // namespace
 
-void Quantizer::findLayers() {
-  for (Operation *op : layersOf(main, /*withTables=*/false)) {
-    const LayerKind *kind = layerKind(op);
-    Layer layer{op, ""};
-    if (auto why = op->getAttrOfType<StringAttr>(kKeepFloatAttr))
-      layer.reason = why.str();
-    else if (!kind->noIntegers.empty())
-      layer.reason = kind->noIntegers.str();
-    else if (op->getBlock() != block)
-      layer.reason =
-          "it is inside the body of " + onnx::describeOp(op->getParentOp()) + ", which calibration does not look into";
-    else if (layer.reason = weightFault(op, kind->weights.front()); layer.reason.empty()) {
-      Value input = op->getOperand(0);
-      if (onnx::isFloatConstant(input))
-        layer.reason = "its input is a constant";
-      else if (!isFloatTensor(input))
-        layer.reason = "its input has an unknown rank";
-    }
-    layers.push_back(std::move(layer));
-  }
+std::string compress::integerFault(Operation *op, func::FuncOp main) {
+  const LayerKind *kind = layerKind(op);
+  if (auto why = op->getAttrOfType<StringAttr>(kKeepFloatAttr))
+    return why.str();
+  if (!kind->noIntegers.empty())
+    return kind->noIntegers.str();
+  if (op->getBlock() != &main.getBody().front())
+    return "it is inside the body of " + onnx::describeOp(op->getParentOp()) + ", which calibration does not look into";
+  if (std::string fault = weightFault(op, kind->weights.front()); !fault.empty())
+    return fault;
+  Value input = op->getOperand(0);
+  return onnx::isFloatConstant(input) ? "its input is a constant"
+         : !isFloatTensor(input)      ? "its input has an unknown rank"
+                                      : "";
 }
+
+void Quantizer::findLayers() {
+  for (Operation *op : layersOf(main, /*withTables=*/false))
+    layers.push_back({op, integerFault(op, main)});
+}
+
+static const Carrier *findCarrier(Operation *op) {
+  const Carrier *found = llvm::find_if(kCarriers, [&](const Carrier &c) { return nameOf(op) == c.name; });
+  return found != std::end(kCarriers) && found->isOne(op) ? found : nullptr;
+}
+
+bool compress::movesElements(Operation *op) { return findCarrier(op); }
 
 const Carrier *Quantizer::carrier(Operation *op) const {
   if (!op || op->getBlock() != block || op->getNumOperands() == 0)
     return nullptr;
-  const Carrier *found = llvm::find_if(kCarriers, [&](const Carrier &c) { return nameOf(op) == c.name; });
-  if (found == std::end(kCarriers) || !found->isOne(op))
+  const Carrier *found = findCarrier(op);
+  if (!found)
     return nullptr;
   for (Value data : found->takesAll ? op->getOperands() : op->getOperands().take_front())
     if (!isFloatTensor(data) || data.getDefiningOp<onnx::ConstantOp>())
@@ -243,9 +253,7 @@ void Quantizer::demand(Value value) {
 }
 
 /// Whether an op works on values that are quantized somewhere.
-bool Quantizer::isInChain(Operation *op) const {
-  return op && op->getBlock() == block && (quantized.contains(op) || isElementwise(op) || isPooling(op) || carrier(op));
-}
+bool Quantizer::isInChain(Operation *op) const { return op && op->getBlock() == block && readsIntegers(op); }
 
 /// The result of `op` is quantized: decides about what it reads.
 void Quantizer::spread(Operation *start) {
@@ -269,7 +277,10 @@ void Quantizer::spread(Operation *start) {
         hasProduct = true;
         continue;
       }
-      demand(v);
+      // Bytes save time where nothing needs the floats beside them. What ops between layers compute for several readers
+      // (the sums of a residual stream, what a gate multiplies) has no scale that a layer was measured with.
+      if (!isElementwise(def) && llvm::all_of(v.getUsers(), [&](Operation *user) { return readsIntegers(user); }))
+        demand(v);
     }
   }
 }
@@ -487,8 +498,8 @@ std::vector<LayerPair> Quantizer::isolate() {
 
 static void dropRanges(func::FuncOp main) {
   main.walk([](Operation *op) {
-    op->removeAttr(kRangeAttr);
-    op->removeAttr(kKeepFloatAttr);
+    for (StringRef name : {kRangeAttr, kKeepFloatAttr, kShiftAttr})
+      op->removeAttr(name);
   });
   for (unsigned i = 0, e = main.getNumArguments(); i < e; ++i)
     main.removeArgAttr(i, kRangeAttr);
@@ -503,6 +514,7 @@ SmallVector<Value> compress::valuesToObserve(func::FuncOp main) {
 }
 
 LayerOutcomes compress::quantizeStatic(func::FuncOp main) {
+  correctBiases(main);
   Quantizer quantizer(main);
   quantizer.choose(/*needRanges=*/true);
   LayerOutcomes outcomes = quantizer.rewrite();

@@ -37,7 +37,7 @@ void RangeCollector::place(float value) {
 }
 
 void RangeCollector::add(llvm::ArrayRef<float> values) {
-  bool needsBins = method.percent < 100;
+  bool needsBins = method.kind != RangeMethod::MinMax;
   for (float value : values) {
     if (!std::isfinite(value)) {
       ++strange;
@@ -61,13 +61,69 @@ static double cut(const std::vector<uint64_t> &bins, double count, double width,
   return 0;
 }
 
-Interval RangeCollector::range() const {
-  if (method.percent >= 100 || !seen || limit == 0)
-    return extremes;
+Interval RangeCollector::percentiles() const {
   double count = double(seen) * (100 - method.percent) / 200, width = limit / kBins;
   double low = extremes.low < 0 ? -cut(below, count, width, -extremes.low) : extremes.low;
   double high = extremes.high > 0 ? cut(above, count, width, extremes.high) : extremes.high;
   return {float(low), float(high)};
+}
+
+namespace {
+/// Values of a histogram: what a bin stands for, and how many there are; rising, none empty.
+using Bins = std::vector<std::pair<double, double>>;
+
+/// The level of a value.
+int levelOf(double value, QuantParams params) {
+  return int(std::clamp(std::nearbyint(value / params.scale) + params.zero, 0.0, 255.0));
+}
+
+double squaredError(const Bins &bins, Interval range) {
+  QuantParams params = uint8Params(range);
+  double error = 0;
+  for (auto [value, count] : bins) {
+    double d = value - double(levelOf(value, params) - params.zero) * params.scale;
+    error += count * d * d;
+  }
+  return error;
+}
+
+} // namespace
+
+/// Tries parts of either side of the range in turn.
+Interval RangeCollector::leastSquares() const {
+  Bins bins;
+  double width = limit / kBins;
+  for (size_t i = kBins; i-- > 0;)
+    if (below[i])
+      bins.emplace_back(-(double(i) + 0.5) * width, double(below[i]));
+  if (zeros)
+    bins.emplace_back(0, double(zeros));
+  for (size_t i = 0; i < kBins; ++i)
+    if (above[i])
+      bins.emplace_back((double(i) + 0.5) * width, double(above[i]));
+  // The centre of the last bin lies within the range, so that nothing of it counts as clipped.
+  Interval best{float(std::min(double(extremes.low), bins.front().first)),
+                float(std::max(double(extremes.high), bins.back().first))};
+  const Interval whole = best;
+  double least = squaredError(bins, best);
+  constexpr int kParts = 40, kFewest = 8, kRounds = 2;
+  for (int round = 0; round < kRounds; ++round)
+    for (float Interval::*side : {&Interval::high, &Interval::low})
+      for (int part = kFewest; part <= kParts; ++part) {
+        Interval tried = best;
+        tried.*side = whole.*side * float(part) / kParts;
+        if (double e = squaredError(bins, tried); e < least) {
+          least = e;
+          best = tried;
+        }
+      }
+  return {std::max(best.low, extremes.low), std::min(best.high, extremes.high)};
+}
+
+Interval RangeCollector::range() const {
+  if (method.kind == RangeMethod::MinMax || !seen || limit == 0)
+    return extremes;
+  return method.kind == RangeMethod::Percentile ? percentiles() : leastSquares();
 }
 
 QuantParams optc::compress::uint8Params(Interval range) {

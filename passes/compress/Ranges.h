@@ -19,7 +19,11 @@ struct Interval {
 
 /// How ranges follow from what was seen.
 struct RangeMethod {
-  /// 100: the smallest and the largest value. Below: half of the rest is cut off at either end.
+  enum Kind {
+    MinMax,     ///< the smallest and the largest value
+    Percentile, ///< without the rarest values: half of what `percent` leaves at either end
+    Mse         ///< the least squared error of rounding and clipping
+  } kind = MinMax;
   double percent = 100;
 };
 
@@ -37,6 +41,8 @@ private:
   /// Of the histogram, on either side of zero. The range doubles whenever a value lies outside.
   static constexpr int kBins = 8192;
   void place(float value);
+  Interval percentiles() const;
+  Interval leastSquares() const;
   RangeMethod method;
   Interval extremes;
   uint64_t seen = 0, strange = 0, zeros = 0;

@@ -14,7 +14,9 @@
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/compress/Layers.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
 
 namespace optc {
 #define GEN_PASS_DEF_REDUCEPRECISION
@@ -32,25 +34,29 @@ enum class Rule {
   Follow   ///< narrow when all of its operands are
 };
 
-struct ReducePrecision : optc::impl::ReducePrecisionBase<ReducePrecision> {
-  using ReducePrecisionBase::ReducePrecisionBase;
-  void runOnOperation() override;
+class Reducer {
+public:
+  Reducer(func::FuncOp main, FloatType narrow) : main(main), context(main.getContext()), narrow(narrow) {}
+  compress::LayerOutcomes run();
 
 private:
   void visit(Operation *op);
   /// Why an op cannot be narrow; empty when it can.
   std::string obstacle(Operation *op, Rule rule);
-  bool fits(onnx::ConstantOp constant);
+  std::string rangeFault(onnx::ConstantOp constant);
   Value narrowOf(Value value);
   Value wideOf(Value value);
   Value castAfter(Value value, Type element);
   Value narrowConstant(onnx::ConstantOp constant);
   void makeNarrow(Value result);
 
+  func::FuncOp main;
+  MLIRContext *context;
   FloatType narrow;
+  compress::LayerOutcomes outcomes;
   llvm::DenseSet<Value> madeNarrow; ///< what this pass narrowed: models may have values of that type already
   DenseMap<Value, Value> narrowed, widened;
-  DenseMap<Operation *, bool> inRange;
+  DenseMap<Operation *, std::string> faults; ///< of constants
 };
 } // namespace
 
@@ -86,18 +92,26 @@ static bool isF32(Value value) { return hasElement(value, Float32Type::get(value
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Whether no finite element becomes infinite. An unknown one may.
-bool ReducePrecision::fits(onnx::ConstantOp constant) {
-  auto [it, isNew] = inRange.try_emplace(constant, true);
-  if (isNew) {
-    double largest = APFloat::getLargest(narrow.getFloatSemantics()).convertToDouble();
-    auto floats = onnx::floatsOf(constant);
-    it->second = floats && llvm::none_of(*floats, [&](float x) { return std::isfinite(x) && std::fabs(x) > largest; });
-  }
-  return it->second;
+/// Why a constant keeps what reads it in f32: a finite element would become infinite, or may. Empty when it does not.
+std::string Reducer::rangeFault(onnx::ConstantOp constant) {
+  auto [it, isNew] = faults.try_emplace(constant);
+  if (!isNew)
+    return it->second;
+  std::optional<std::vector<float>> floats = onnx::floatsOf(constant.getOutput());
+  if (!floats)
+    return it->second = "the values of a constant that it reads are not known: its bytes are missing";
+  double largest = APFloat::getLargest(narrow.getFloatSemantics()).convertToDouble();
+  for (float x : *floats)
+    if (std::isfinite(x) && std::fabs(x) > largest) {
+      llvm::raw_string_ostream(it->second)
+          << llvm::format("a constant that it reads holds %g, beyond %g, the largest number of ", x, largest)
+          << onnx::dataTypeName(narrow);
+      return it->second;
+    }
+  return "";
 }
 
-Value ReducePrecision::narrowConstant(onnx::ConstantOp constant) {
+Value Reducer::narrowConstant(onnx::ConstantOp constant) {
   std::vector<float> floats = *onnx::floatsOf(constant);
   std::vector<uint16_t> elements;
   for (float x : floats) {
@@ -112,15 +126,15 @@ Value ReducePrecision::narrowConstant(onnx::ConstantOp constant) {
   return onnx::makeConstant(b, constant.getLoc(), type, elements);
 }
 
-Value ReducePrecision::castAfter(Value value, Type element) {
-  OpBuilder b(&getContext());
+Value Reducer::castAfter(Value value, Type element) {
+  OpBuilder b(context);
   b.setInsertionPointAfterValue(value);
   auto type = cast<TensorType>(value.getType()).clone(element);
   NamedAttribute to(b.getStringAttr("to"), b.getI64IntegerAttr(onnx::dataTypeOf(element)));
   return onnx::createOp(b, value.getLoc(), "Cast", value, type, to)->getResult(0);
 }
 
-Value ReducePrecision::narrowOf(Value value) {
+Value Reducer::narrowOf(Value value) {
   if (!isF32(value))
     return value;
   Value &known = narrowed[value];
@@ -131,12 +145,12 @@ Value ReducePrecision::narrowOf(Value value) {
   return known = castAfter(value, narrow);
 }
 
-Value ReducePrecision::wideOf(Value value) {
+Value Reducer::wideOf(Value value) {
   Value &known = widened[value];
-  return known ? known : known = castAfter(value, Float32Type::get(&getContext()));
+  return known ? known : known = castAfter(value, Float32Type::get(context));
 }
 
-void ReducePrecision::makeNarrow(Value result) {
+void Reducer::makeNarrow(Value result) {
   result.setType(cast<TensorType>(result.getType()).clone(narrow));
   madeNarrow.insert(result);
 }
@@ -145,60 +159,55 @@ void ReducePrecision::makeNarrow(Value result) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-std::string ReducePrecision::obstacle(Operation *op, Rule rule) {
+std::string Reducer::obstacle(Operation *op, Rule rule) {
   if (rule == Rule::Wide)
-    return "its operator is computed in f32";
-  if (llvm::none_of(op->getResults(), isF32))
-    return "it has no f32 result";
+    return "its operator is computed in float32";
   bool any = rule == Rule::Product;
   for (Value operand : op->getOperands()) {
     if (auto constant = operand.getDefiningOp<onnx::ConstantOp>(); constant && isF32(operand)) {
-      if (!fits(constant))
-        return "a constant is beyond the largest number of the narrow type";
+      if (std::string fault = rangeFault(constant); !fault.empty())
+        return fault;
       continue;
     }
     if (rule == Rule::Follow && isF32(operand))
-      return "an operand is f32";
+      return "it reads a value that is float32";
     any |= hasElement(operand, narrow);
   }
-  return any ? "" : "no operand is narrow";
+  return any ? "" : "it reads no value of the narrow type";
 }
 
-void ReducePrecision::visit(Operation *op) {
+void Reducer::visit(Operation *op) {
   Rule rule = ruleFor(op);
-  std::string why = obstacle(op, rule);
-  if (why.empty()) {
+  bool isFloat = llvm::any_of(op->getResults(), isF32);
+  std::string why = isFloat ? obstacle(op, rule) : "";
+  compress::LayerOutcome outcome = compress::outcomeOf(op);
+  outcome.isLayer = rule == Rule::Product;
+  if (isFloat && why.empty()) {
     for (OpOperand &operand : op->getOpOperands())
       operand.set(narrowOf(operand.get()));
     for (Value result : op->getResults())
       if (isF32(result))
         makeNarrow(result);
-    ++numNarrow;
+    outcome.form = onnx::dataTypeName(narrow).str();
+    outcome.bytes /= 2;
+    outcomes.push_back(std::move(outcome));
     return;
   }
   for (OpOperand &operand : op->getOpOperands())
     if (madeNarrow.contains(operand.get()))
       operand.set(wideOf(operand.get()));
-  if (rule != Rule::Wide && llvm::any_of(op->getResults(), isF32)) {
-    ++numWide;
-    if (report)
-      op->emitRemark() << onnx::describeOp(op) << " stays f32: " << why;
-  }
+  // What computes nothing and what a body holds have entries of their own.
+  if (!isFloat || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() > 0)
+    return;
+  outcome.form = "float";
+  outcome.reason = std::move(why);
+  outcomes.push_back(std::move(outcome));
 }
 
-void ReducePrecision::runOnOperation() {
-  MLIRContext *context = &getContext();
-  narrow = llvm::StringSwitch<FloatType>(to)
-               .Case("f16", Float16Type::get(context))
-               .Case("bf16", BFloat16Type::get(context))
-               .Default(nullptr);
-  if (!narrow) {
-    getOperation().emitError("optc-reduce-precision: to=") << to << ": unknown type; there are: f16, bf16";
-    return signalPassFailure();
-  }
+compress::LayerOutcomes Reducer::run() {
   SmallVector<Operation *> ops; // in order: what an op reads is decided before it
-  getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != getOperation() && !isa<onnx::ConstantOp>(op))
+  main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != main && !isa<onnx::ConstantOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)
@@ -207,4 +216,31 @@ void ReducePrecision::runOnOperation() {
   for (auto [value, form] : narrowed)
     if (auto constant = value.getDefiningOp<onnx::ConstantOp>(); constant && value.use_empty())
       constant.erase();
+  return std::move(outcomes);
 }
+
+compress::LayerOutcomes compress::reducePrecision(func::FuncOp main, FloatType narrow) {
+  return Reducer(main, narrow).run();
+}
+
+namespace {
+struct ReducePrecision : optc::impl::ReducePrecisionBase<ReducePrecision> {
+  using ReducePrecisionBase::ReducePrecisionBase;
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    auto narrow = llvm::StringSwitch<FloatType>(to)
+                      .Case("f16", Float16Type::get(context))
+                      .Case("bf16", BFloat16Type::get(context))
+                      .Default(nullptr);
+    if (!narrow) {
+      getOperation().emitError("optc-reduce-precision: to=") << to << ": unknown type; there are: f16, bf16";
+      return signalPassFailure();
+    }
+    for (const compress::LayerOutcome &outcome : compress::reducePrecision(getOperation(), narrow)) {
+      ++(outcome.isFloat() ? numWide : numNarrow);
+      if (report && outcome.isFloat())
+        getOperation().emitRemark() << outcome.op << " '" << outcome.node << "' stays float32: " << outcome.reason;
+    }
+  }
+};
+} // namespace

@@ -1,23 +1,13 @@
 //===- Refit.cpp - layers that make up for lost inputs --------------------===//
 #include "optc/passes/compress/Refit.h"
+#include "optc/dialects/onnx/Constants.h"
 #include "optc/dialects/onnx/Onnx.h"
-#include "optc/passes/compress/Weights.h"
 
 using namespace mlir;
 using namespace optc;
 
 /// A matrix of so many rows is factored in seconds.
 static constexpr int64_t kMostInputs = 1536;
-
-static std::optional<ConstantBytes> floatsOf(Value value) {
-  auto constant = value ? value.getDefiningOp<onnx::ConstantOp>() : onnx::ConstantOp();
-  if (!constant)
-    return std::nullopt;
-  ConstantBytes bytes(constant.getValue());
-  if (!bytes || !bytes.type().getElementType().isF32())
-    return std::nullopt;
-  return bytes;
-}
 
 static SmallVector<int64_t> intsAttr(Operation *op, StringRef name, size_t count, int64_t fallback) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
@@ -40,11 +30,12 @@ std::optional<LayerFit> LayerFit::create(Operation *layer, std::string &reason) 
     return std::nullopt;
   };
   StringRef name = layer->getName().getStringRef();
-  std::optional<ConstantBytes> weights = layer->getNumOperands() > 1 ? floatsOf(layer->getOperand(1)) : std::nullopt;
+  Value weights = layer->getNumOperands() > 1 ? layer->getOperand(1) : Value();
   auto kept = layer->getAttrOfType<DenseI64ArrayAttr>(kRefitAttr);
-  if (!weights || !kept)
+  if (!onnx::isFloatConstant(weights) || !kept)
     return refuse("its weights are no constant of float32");
-  ArrayRef<int64_t> shape = weights->type().getShape();
+  auto type = cast<RankedTensorType>(weights.getType());
+  ArrayRef<int64_t> shape = type.getShape();
   bool isConv = name == "onnx.Conv", isGemm = name == "onnx.Gemm", isMatMul = name == "onnx.MatMul";
   if (!isConv && !isGemm && !isMatMul)
     return refuse("only Conv, Gemm and MatMul are fitted");
@@ -54,18 +45,16 @@ std::optional<LayerFit> LayerFit::create(Operation *layer, std::string &reason) 
     return refuse("its input is transposed, or it has factors");
   bool isTransposed = isMatMul || (isGemm && !isSet(layer, "transB"));
   int64_t outputs = shape[isTransposed ? 1 : 0];
-  if (outputs == 0 || weights->type().getNumElements() == 0)
+  if (outputs == 0 || type.getNumElements() == 0)
     return refuse("it has no weights");
-  int64_t inputs = weights->type().getNumElements() / outputs;
+  int64_t inputs = type.getNumElements() / outputs;
   if (inputs > kMostInputs)
     return refuse("it sums over " + std::to_string(inputs) + " inputs, more than the " + std::to_string(kMostInputs) +
                   " that are fitted");
   if (!isMatMul)
-    if (Value bias = onnx::operand(layer, 2)) {
-      std::optional<ConstantBytes> constant = floatsOf(bias);
-      if (!constant || constant->type().getNumElements() != outputs)
+    if (Value bias = onnx::operand(layer, 2))
+      if (!onnx::isFloatConstant(bias) || cast<ShapedType>(bias.getType()).getNumElements() != outputs)
         return refuse("its bias is no constant of float32 with one element for each output");
-    }
   LayerFit made(layer, inputs, outputs, /*hasBias=*/!isMatMul);
   made.isTransposed = isTransposed;
   made.keptOutputs.assign(kept.asArrayRef().begin(), kept.asArrayRef().end());
@@ -159,16 +148,15 @@ bool LayerFit::add(const FloatTensor &input, const FloatTensor &output, int64_t 
 }
 
 bool LayerFit::apply(double ridge, double &left) {
-  ConstantBytes before = *floatsOf(layer->getOperand(1));
+  std::vector<float> before = *onnx::floatsOf(layer->getOperand(1));
   std::vector<double> weights(inputs * outputs), bias(outputs);
   auto placeOf = [&](int64_t o, int64_t i) { return isTransposed ? i * outputs + o : o * inputs + i; };
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t i = 0; i < inputs; ++i)
-      weights[o * inputs + i] = floatAt(before, placeOf(o, i));
+      weights[o * inputs + i] = before[placeOf(o, i)];
   Value oldBias = hasBias ? onnx::operand(layer, 2) : Value();
-  std::optional<ConstantBytes> biasBytes = floatsOf(oldBias);
-  for (int64_t o = 0; biasBytes && o < outputs; ++o)
-    bias[o] = floatAt(*biasBytes, o);
+  if (std::optional<std::vector<float>> known = onnx::floatsOf(oldBias))
+    llvm::copy(*known, bias.begin());
   double first = fit.error(weights, bias);
   if (!fit.solve(ridge, weights, bias))
     return false;
@@ -176,7 +164,7 @@ bool LayerFit::apply(double ridge, double &left) {
 
   OpBuilder b(layer);
   auto constant = [&](RankedTensorType type, Location loc, llvm::function_ref<double(int64_t)> at) -> Value {
-    ElementsAttr value = makeConstant(type, [&](MutableArrayRef<char> bytes) {
+    ElementsAttr value = onnx::makeElements(type, [&](MutableArrayRef<char> bytes) {
       for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
         auto element = static_cast<float>(at(i));
         std::memcpy(bytes.data() + i * sizeof(float), &element, sizeof(float));
@@ -184,13 +172,13 @@ bool LayerFit::apply(double ridge, double &left) {
     });
     return onnx::ConstantOp::create(b, loc, value);
   };
-  Value newWeights = constant(before.type(), layer->getOperand(1).getLoc(), [&](int64_t at) {
-    return isTransposed ? weights[at % outputs * inputs + at / outputs] : weights[at];
-  });
+  Value newWeights =
+      constant(cast<RankedTensorType>(layer->getOperand(1).getType()), layer->getOperand(1).getLoc(),
+               [&](int64_t at) { return isTransposed ? weights[at % outputs * inputs + at / outputs] : weights[at]; });
   layer->setOperand(1, newWeights);
   if (!hasBias)
     return true;
-  auto type = biasBytes ? biasBytes->type() : RankedTensorType::get({outputs}, b.getF32Type());
+  auto type = oldBias ? cast<RankedTensorType>(oldBias.getType()) : RankedTensorType::get({outputs}, b.getF32Type());
   Value newBias = constant(type, oldBias ? oldBias.getLoc() : layer->getLoc(), [&](int64_t at) { return bias[at]; });
   if (oldBias)
     layer->setOperand(2, newBias);

@@ -1,7 +1,5 @@
 //===- Weights.cpp - the constants that compression works on --------------===//
 #include "optc/passes/compress/Weights.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "optc/dialects/onnx/Elements.h"
 #include "optc/dialects/onnx/Onnx.h"
 #include "optc/passes/compress/Layers.h"
 
@@ -9,38 +7,8 @@ using namespace mlir;
 using namespace optc;
 
 //===----------------------------------------------------------------------===//
-// Bytes
+// Slices
 //===----------------------------------------------------------------------===//
-
-ConstantBytes::ConstantBytes(ElementsAttr value) : tensor(dyn_cast<RankedTensorType>(value.getType())) {
-  Type element = tensor ? tensor.getElementType() : Type();
-  if (!element || !element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8)
-    return;
-  width = element.getIntOrFloatBitWidth() / 8;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob)
-      return;
-    data = blob->getData();
-  } else if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    data = dense.getRawData();
-    if (dense.isSplat() && tensor.getNumElements() != 1) {
-      owned.resize(tensor.getNumElements() * width);
-      for (size_t i = 0; i < owned.size(); i += width)
-        std::memcpy(owned.data() + i, data.data(), width);
-      data = owned;
-    }
-  }
-  good = data.size() == onnx::rawBytes(tensor);
-}
-
-ElementsAttr optc::makeConstant(RankedTensorType type, function_ref<void(MutableArrayRef<char>)> fill) {
-  uint64_t size = onnx::rawBytes(type);
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(std::max<uint64_t>(size, 1), 64, /*dataIsMutable=*/true);
-  MutableArrayRef<char> bytes = blob.getMutableData().take_front(size);
-  fill(bytes);
-  return onnx::elementsAttr(type, bytes, [&] { return std::move(blob); });
-}
 
 /// Copies the kept positions of the axes from `axis` on, in order.
 static char *copySlice(const char *from, char *to, ArrayRef<int64_t> shape,
@@ -67,13 +35,13 @@ static char *copySlice(const char *from, char *to, ArrayRef<int64_t> shape,
   return to;
 }
 
-ElementsAttr optc::sliceConstant(const ConstantBytes &value, ArrayRef<std::optional<SmallVector<int64_t>>> keep) {
+ElementsAttr optc::sliceConstant(const onnx::ConstantBytes &value, ArrayRef<std::optional<SmallVector<int64_t>>> keep) {
   SmallVector<int64_t> shape(value.type().getShape());
   for (auto [size, kept] : llvm::zip_equal(shape, keep))
     if (kept)
       size = kept->size();
   auto type = RankedTensorType::get(shape, value.type().getElementType());
-  return makeConstant(type, [&](MutableArrayRef<char> bytes) {
+  return onnx::makeElements(type, [&](MutableArrayRef<char> bytes) {
     if (!bytes.empty())
       copySlice(value.bytes().data(), bytes.data(), value.type().getShape(), keep, value.elementBytes());
   });
@@ -87,7 +55,7 @@ bool optc::isPrunableFloat(Type element) {
   return element.isF16() || element.isBF16() || element.isF32() || element.isF64();
 }
 
-double optc::floatAt(const ConstantBytes &value, int64_t i) {
+double optc::floatAt(const onnx::ConstantBytes &value, int64_t i) {
   const char *at = value.bytes().data() + i * value.elementBytes();
   Type element = value.type().getElementType();
   if (element.isF32()) {
@@ -105,7 +73,7 @@ double optc::floatAt(const ConstantBytes &value, int64_t i) {
   return APFloat(cast<FloatType>(element).getFloatSemantics(), APInt(16, code)).convertToDouble();
 }
 
-std::vector<double> optc::squaresAlong(const ConstantBytes &value, int64_t axis) {
+std::vector<double> optc::squaresAlong(const onnx::ConstantBytes &value, int64_t axis) {
   ArrayRef<int64_t> shape = value.type().getShape();
   int64_t inner = 1, outer = 1;
   for (int64_t i = 0; i < value.type().getRank(); ++i)

@@ -5,45 +5,22 @@
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_PASSES_COMPRESS_WEIGHTS_H
 #define OPTC_PASSES_COMPRESS_WEIGHTS_H
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "optc/dialects/onnx/Constants.h"
 #include <optional>
 
 namespace optc {
 
-/// The bytes of a constant whose elements are whole bytes, in ONNX's raw form.
-class ConstantBytes {
-public:
-  /// Not `good` when the value has no such elements.
-  explicit ConstantBytes(mlir::ElementsAttr value);
-  explicit operator bool() const { return good; }
-  mlir::RankedTensorType type() const { return tensor; }
-  llvm::ArrayRef<char> bytes() const { return data; }
-  unsigned elementBytes() const { return width; }
-
-private:
-  mlir::RankedTensorType tensor;
-  llvm::ArrayRef<char> data;
-  std::vector<char> owned; ///< of a splat
-  unsigned width = 0;
-  bool good = false;
-};
-
-/// A constant of the type whose bytes `fill` writes.
-mlir::ElementsAttr makeConstant(mlir::RankedTensorType type,
-                                llvm::function_ref<void(llvm::MutableArrayRef<char>)> fill);
-
 /// A constant with some positions of its axes only, rising. An axis without a list stays as it is.
-mlir::ElementsAttr sliceConstant(const ConstantBytes &value,
+mlir::ElementsAttr sliceConstant(const onnx::ConstantBytes &value,
                                  llvm::ArrayRef<std::optional<llvm::SmallVector<int64_t>>> keep);
 
 /// The sum of squares at every position of an axis. The elements are floats.
-std::vector<double> squaresAlong(const ConstantBytes &value, int64_t axis);
+std::vector<double> squaresAlong(const onnx::ConstantBytes &value, int64_t axis);
 
 /// Element `i` of floats of 2, 4 or 8 bytes.
-double floatAt(const ConstantBytes &value, int64_t i);
+double floatAt(const onnx::ConstantBytes &value, int64_t i);
 
 /// f16, bf16, f32 or f64.
 bool isPrunableFloat(mlir::Type element);

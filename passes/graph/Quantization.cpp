@@ -58,16 +58,8 @@ static std::optional<std::pair<RankedTensorType, ArrayRef<char>>> rawOf(Value co
 }
 
 std::optional<SmallVector<char>> quant::bytesOf(Value constant) {
-  auto raw = rawOf(constant);
-  if (!raw || !raw->first.getElementType().isIntOrFloat() || raw->first.getElementTypeBitWidth() < 8)
-    return std::nullopt;
-  size_t size = raw->first.getNumElements() * (raw->first.getElementTypeBitWidth() / 8), one = raw->second.size();
-  if (one == 0 || size % one)
-    return std::nullopt;
-  SmallVector<char> bytes;
-  while (bytes.size() < size) // a splat is there once
-    bytes.append(raw->second.begin(), raw->second.end());
-  return bytes;
+  onnx::ConstantBytes bytes(constant);
+  return bytes ? std::optional(SmallVector<char>(bytes.bytes())) : std::nullopt;
 }
 
 std::optional<SmallVector<int64_t>> quant::intsOf(Value constant) {

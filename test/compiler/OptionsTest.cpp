@@ -107,7 +107,12 @@ TEST(Options, Compression) {
              "--metric=top1", "--max-drop=0.5%", "--rollback=2", "--keep-float=a", "--keep-float=b", "--journal=j"});
   EXPECT_EQ(o.compression.precision, Precision::Int8);
   EXPECT_EQ(o.compression.calibrate, "d");
+  EXPECT_EQ(o.compression.method.kind, compress::RangeMethod::Percentile);
   EXPECT_EQ(o.compression.method.percent, 99.9);
+  EXPECT_EQ(
+      parse({"m.onnx", "--precision=int8", "--calibrate=d", "--calibration-method=minmax"}).compression.method.kind,
+      compress::RangeMethod::MinMax);
+  EXPECT_EQ(parse({"m.onnx"}).compression.method.kind, compress::RangeMethod::Mse);
   EXPECT_EQ(o.compression.golden, "g.npz");
   EXPECT_EQ(o.compression.metric, Metric::Top1);
   EXPECT_DOUBLE_EQ(*o.compression.maxDrop, 0.005);
@@ -129,7 +134,9 @@ TEST(Options, CompressionThatDoesNotFit) {
       {{"--calibrate=d"}, "--calibrate needs --precision=int8"},
       {{"--precision=int4", "--calibrate=d"}, "--calibrate needs --precision=int8"},
       {{"--precision=int8", "--calibration-method=percentile:99"}, "--calibration-method needs --calibrate"},
-      {{"--calibration-method=entropy"}, "expected minmax, or percentile:P"},
+      {{"--precision=int8", "--calibration-method=mse"}, "--calibration-method needs --calibrate"},
+      {{"--precision=int8", "--calibration-method=minmax"}, "--calibration-method needs --calibrate"},
+      {{"--calibration-method=median"}, "expected mse, minmax, or percentile:P"},
       {{"--calibration-method=percentile:101"}, "50 < P <= 100"},
       {{"--precision=int8", "--group-size=64"}, "--group-size needs --precision=int4"},
       {{"--group-size=1"}, "--group-size=1: expected an integer of 2 or more"},

@@ -36,7 +36,7 @@ protected:
     return values;
   }
   static std::vector<float> elements(Value value) {
-    ConstantBytes bytes(value.getDefiningOp<onnx::ConstantOp>().getValue());
+    onnx::ConstantBytes bytes(value.getDefiningOp<onnx::ConstantOp>().getValue());
     std::vector<float> all;
     for (int64_t i = 0; i < bytes.type().getNumElements(); ++i)
       all.push_back(static_cast<float>(floatAt(bytes, i)));

@@ -56,6 +56,28 @@ func.func @residual(%x: tensor<1x2x4x4xf32> {onnx.range = array<f32: -1.0, 3.0>}
 
 // -----
 
+// What is computed between layers for several readers stays float: the difference that a normalization squares, too.
+// CHECK-LABEL: func @between
+// CHECK: %[[E:.*]] = "onnx.Sub"(%arg0, %arg1)
+// CHECK: %[[S:.*]] = "onnx.Mul"(%[[E]], %[[E]])
+// CHECK: %[[A:.*]] = "onnx.Add"(%[[S]], %[[E]])
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[A]]
+// CHECK-NOT: "onnx.QuantizeLinear"
+// CHECK: return
+// expected-remark @+1 {{MatMul 'one': int8}}
+func.func @between(%x: tensor<4x2xf32> {onnx.range = array<f32: -1.0, 3.0>}, %m: tensor<4x1xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant dense<0.5> : tensor<2x2xf32>
+  %0 = "onnx.Sub"(%x, %m) {onnx.range = array<f32: -1.0, 3.0>} : (tensor<4x2xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+  %1 = "onnx.Mul"(%0, %0) {onnx.range = array<f32: 0.0, 9.0>} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  %2 = "onnx.ReduceMean"(%0) <{keepdims = 1 : i64}> : (tensor<4x2xf32>) -> tensor<1x1xf32>
+  %3 = "onnx.Add"(%1, %0) {onnx.range = array<f32: -2.0, 6.0>} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  %4 = "onnx.MatMul"(%3, %w) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32> loc("one")
+  %5 = "onnx.Add"(%4, %2) : (tensor<4x2xf32>, tensor<1x1xf32>) -> tensor<4x2xf32>
+  return %5 : tensor<4x2xf32>
+}
+
+// -----
+
 // What is concatenated shares one scale, that of the union of the ranges: [-1, 3]. Zeros that are padded become its
 // zero point.
 // CHECK-LABEL: func @concat_and_pad

@@ -16,6 +16,7 @@
 // BF16-DAG: onnx.Constant dense<{{\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.093750e+00]]> : tensor<2x2xbf16>
 // BF16-DAG: "onnx.Cast"(%arg0) <{to = 16 : i64}>
 // BF16: "onnx.MatMul"({{.*}} -> tensor<?x2xbf16>
+// expected-remark @+1 {{Softmax '' stays float32: its operator is computed in float32}}
 func.func @product(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
   %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.1]]> : tensor<2x2xf32>
   %0 = "onnx.MatMul"(%x, %w) : (tensor<?x2xf32>, tensor<2x2xf32>) -> tensor<?x2xf32>
@@ -32,11 +33,11 @@ func.func @product(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
 // CHECK: %[[W:.*]] = "onnx.Cast"(%[[P]])
 // CHECK: "onnx.Add"(%arg0, %[[W]]) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
 // CHECK: "onnx.Relu"({{.*}} -> tensor<2x2xf32>
+// expected-remark @+2 {{Add '' stays float32: it reads a value that is float32}}
+// expected-remark @+1 {{Relu '' stays float32: it reads a value that is float32}}
 func.func @residual(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %0 = "onnx.MatMul"(%x, %y) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  // expected-remark @below {{Add stays f32: an operand is f32}}
   %1 = "onnx.Add"(%x, %0) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  // expected-remark @below {{Relu stays f32: an operand is f32}}
   %2 = "onnx.Relu"(%1) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }
@@ -49,11 +50,11 @@ func.func @residual(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> tensor<2x2xf32>
 // CHECK: "onnx.Max"({{.*}} -> tensor<2x2xf16>
 // BF16-LABEL: func @range
 // BF16: "onnx.Mul"({{.*}} -> tensor<2x2xbf16>
+// expected-remark @+1 {{Mul '' stays float32: a constant that it reads holds 1e+06, beyond 65504, the largest number of float16}}
 func.func @range(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %big = onnx.Constant dense<1.0e6> : tensor<f32>
   %inf = onnx.Constant dense<0xFF800000> : tensor<f32>
   %0 = "onnx.MatMul"(%x, %y) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  // expected-remark @below {{Mul stays f32: a constant is beyond the largest number of the narrow type}}
   %1 = "onnx.Mul"(%0, %big) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
   %2 = "onnx.Max"(%0, %inf) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
   return %1, %2 : tensor<2x2xf32>, tensor<2x2xf32>
@@ -81,4 +82,16 @@ func.func @branches(%x: tensor<2x2xf32>, %c: tensor<i1>, %h: tensor<2xf16>) -> (
   }) : (tensor<i1>) -> tensor<2x2xf32>
   %3 = "onnx.Exp"(%h) : (tensor<2xf16>) -> tensor<2xf16>
   return %1, %3 : tensor<2x2xf32>, tensor<2xf16>
+}
+
+// -----
+
+// Nothing is known of a constant whose bytes are missing: it is not said to be too large.
+// CHECK-LABEL: func @missing
+// CHECK: "onnx.MatMul"({{.*}} -> tensor<2x2xf32>
+// expected-remark @+1 {{MatMul '' stays float32: the values of a constant that it reads are not known: its bytes are missing}}
+func.func @missing(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = onnx.Constant dense_resource<gone> : tensor<2x2xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
 }
