@@ -34,13 +34,18 @@ static int64_t depthFor(const Contraction &c, const configure::Machine &machine)
   return c.bFactor == Contraction::Factor::Unsigned ? std::min<int64_t>(machine.dotDepth, 2) : machine.dotDepth;
 }
 
+static bool isConstant(Value tensor) {
+  return isa_and_nonnull<arith::ConstantOp, kernel::PackedConstantOp>(tensor.getDefiningOp());
+}
+
 static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const configure::Machine &machine) {
   kernel::GemmBlocks blocks;
   blocks.depth = depthFor(c, machine);
   blocks.lanes = machine.vectorBits / elem.getIntOrFloatBitWidth();
   bool many = machine.vectorRegisters >= 32;
-  // Three vectors keep the multiply-adds of narrow vectors ahead of the loads.
-  blocks.vectors = many && machine.vectorBits == 128 ? 3 : 2;
+  // Three vectors keep the multiply-adds of narrow vectors ahead of the loads. Two share bytes.
+  blocks.vectors =
+      many && machine.vectorBits == 128 && !c.operandB().tensor.getDefiningOp<kernel::PackedConstantOp>() ? 3 : 2;
   int64_t accumulators = many ? 24 : blocks.depth == 2 ? 8 : 12; // pairs keep four vectors of b beside them
   blocks.rows = accumulators / blocks.vectors;
   blocks.panels = 1;
@@ -67,10 +72,6 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
     blocks.rows = best;
   }
   return blocks;
-}
-
-static bool isConstant(Value tensor) {
-  return isa_and_nonnull<arith::ConstantOp, kernel::PackedConstantOp>(tensor.getDefiningOp());
 }
 
 /// The panels that b, or a tensor that it is computed from, can be read in; null when its dimensions are not those of
