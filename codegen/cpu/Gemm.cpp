@@ -103,8 +103,8 @@ private:
   // Of the register tile being emitted.
   SmallVector<Value> rowBases;
   const Columns *current = nullptr;
-  /// Whether elements of b are raw: a sum of the row costs less than a subtraction per vector when there is only one.
-  bool sumsRows() const { return factor.isShifted() && rowBases.size() == 1; }
+  /// Whether vectors of b are raw: a sum of the row costs less than instructions per vector when there is only one.
+  bool isRaw() const { return factor.hasRaw() && rowBases.size() == 1; }
   DenseMap<std::pair<const NestOperand *, int64_t>, Value> sharedVectors;
 };
 
@@ -234,7 +234,7 @@ SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffse
   int64_t vectors = current->masks.size(), rows = rowBases.size();
   SmallVector<DotEmitter::Parts> columns;
   for (int64_t v = 0; v < vectors; ++v)
-    columns.push_back(factor.vector(*dot, v, bOffsets, current->masks[v], sumsRows()));
+    columns.push_back(factor.vector(*dot, v, bOffsets, current->masks[v], isRaw()));
   for (int64_t r = 0; r < rows; ++r) {
     Value at = index.add(rowBases[r], aOffset);
     DotEmitter::Parts row;
@@ -249,7 +249,7 @@ SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffse
     }
     for (int64_t v = 0; v < vectors; ++v)
       acc[r * vectors + v] = dot->multiplyAdd(acc[r * vectors + v], row, columns[v]);
-    if (sumsRows())
+    if (isRaw())
       acc[rows * vectors + r] = arith::AddFOp::create(b, acc[rows * vectors + r], row[0]);
   }
   if (dot->isBiased())
@@ -300,11 +300,11 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Places bOffse
   if (blocks.depth > 1 && level + 1 == kLoops.size())
     return emitGroups(aOffset, bOffsets, std::move(acc));
   const KLoop &k = kLoops[level];
-  bool finishes = level + 1 == kLoops.size() && (factor.isScaled() || sumsRows());
+  bool finishes = level + 1 == kLoops.size() && (factor.isScaled() || isRaw());
   SmallVector<Value> from = acc;
   if (finishes) {
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(dot->accumulatorType()));
-    from.assign(acc.size() + (sumsRows() ? rowBases.size() : 0), zero);
+    from.assign(acc.size() + (isRaw() ? rowBases.size() : 0), zero);
   }
   auto loop = scf::ForOp::create(b, index.c(0), k.size, index.c(1), from);
   OpBuilder::InsertionGuard guard(b);
@@ -321,8 +321,8 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Places bOffse
 SmallVector<Value> GemmEmitter::finishSums(const Places &bOffsets, ArrayRef<Value> sums, SmallVector<Value> acc) {
   size_t vectors = current->masks.size();
   for (auto [i, sum] : llvm::enumerate(acc))
-    sum =
-        factor.finish(*dot, sum, sums[i], sumsRows() ? sums[acc.size() + i / vectors] : Value(), i % vectors, bOffsets);
+    sum = factor.finish(*dot, sum, sums.slice(i / vectors * vectors, vectors),
+                        isRaw() ? sums[acc.size() + i / vectors] : Value(), i % vectors, bOffsets);
   return acc;
 }
 

@@ -58,7 +58,7 @@ LogicalResult SecondFactor::collect(const kernel::Contraction &c, bool contract,
   element = c.computedB;
   if (contract && !c.isInteger && !c.k.empty() && c.nest.sizes[c.k.back()].valueOr(kLeastSteps) >= kLeastSteps) {
     findScale();
-    findShift();
+    findRaw();
   }
   return success();
 }
@@ -80,12 +80,12 @@ void SecondFactor::findScale() {
   }
 }
 
-void SecondFactor::findShift() {
+void SecondFactor::findRaw() {
   IntegerType narrow = tensors[0].narrow();
   if (!narrow)
     return;
   if (!element) {
-    shifted = product->bFactor == Factor::Signed && !narrow.isUnsigned();
+    raw = product->bFactor == (narrow.isUnsigned() ? Factor::Unsigned : Factor::Signed);
     return;
   }
   auto toFloat = element.getDefiningOp<arith::SIToFPOp>();
@@ -111,26 +111,38 @@ void SecondFactor::findShift() {
       return;
   }
   zero = subtrahend;
-  shifted = zero || !narrow.isUnsigned();
+  raw = true;
 }
 
 //===----------------------------------------------------------------------===//
 // Vectors
 //===----------------------------------------------------------------------===//
 
-/// Four bits of every byte, in 32 bits, which every target can shift.
-Value SecondFactor::loadHalf(const Tensor &tensor, int64_t v, Value place, bool raw) {
-  int64_t shared = blocks.vectors / 2, inPanel = v % blocks.vectors;
-  Value at = body.index.add(body.index.add(tensor.bases[v], place), body.index.c(inPanel % shared * blocks.lanes));
-  Value bytes = loadLanes(b, VectorType::get({blocks.lanes}, b.getI8Type()), tensor.buffer, at);
-  auto type = VectorType::get({blocks.lanes}, b.getI32Type());
-  auto all = [&](int64_t value) {
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, APInt(32, value))).getResult();
-  };
-  Value half = arith::ExtUIOp::create(b, type, bytes);
-  half = inPanel >= shared ? arith::ShRUIOp::create(b, half, all(4)).getResult()
-                           : arith::AndIOp::create(b, half, all(15)).getResult();
-  return raw || tensor.narrow().isUnsigned() ? half : arith::SubIOp::create(b, half, all(kBias)).getResult();
+/// The bytes that vector v shares with another one, in 32 bits, which every target can shift. `whole`: they are used as
+/// they are, too.
+Value SecondFactor::loadBytes(const Tensor &tensor, int64_t v, Value place, bool whole) {
+  int64_t inBytes = v % blocks.vectors % (blocks.vectors / 2) * blocks.lanes;
+  Value at = body.index.add(body.index.add(tensor.bases[v], place), body.index.c(inBytes));
+  auto type = VectorType::get({blocks.lanes}, b.getI8Type()), wide = VectorType::get({blocks.lanes}, b.getI32Type());
+  Value bytes = loadLanes(b, type, tensor.buffer, at);
+  if (!whole)
+    return arith::ExtUIOp::create(b, wide, bytes);
+  // An extension that LLVM does not see through: it would mask bytes and then extend them a second time.
+  SmallVector<int64_t> mask(4 * blocks.lanes, blocks.lanes);
+  for (int64_t i = 0; i < blocks.lanes; ++i)
+    mask[4 * i] = i;
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::BitCastOp::create(b, wide, vector::ShuffleOp::create(b, bytes, zeros, mask));
+}
+
+static Value splat(ImplicitLocOpBuilder &b, Type type, int64_t value) {
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(cast<VectorType>(type), APInt(32, value)));
+}
+
+Value SecondFactor::halfOf(Value bytes, bool high) {
+  if (high)
+    return arith::ShRUIOp::create(b, bytes, splat(b, bytes.getType(), 4));
+  return arith::AndIOp::create(b, bytes, splat(b, bytes.getType(), 15));
 }
 
 /// Vector v of a tensor; its element where that is the same for all columns.
@@ -139,8 +151,12 @@ Value SecondFactor::load(const Tensor &tensor, int64_t v, Value place, Value mas
   Value at = body.index.add(tensor.bases[v], place);
   if (tensor.isScalar)
     return memref::LoadOp::create(b, tensor.buffer, at);
-  if (tensor.narrow())
-    return arith::TruncIOp::create(b, VectorType::get({blocks.lanes}, elem), loadHalf(tensor, v, place, /*raw=*/false));
+  if (tensor.narrow()) {
+    Value half = halfOf(loadBytes(tensor, v, place, /*whole=*/false), isHigh(v));
+    if (!tensor.narrow().isUnsigned())
+      half = arith::SubIOp::create(b, half, splat(b, half.getType(), kBias));
+    return arith::TruncIOp::create(b, VectorType::get({blocks.lanes}, elem), half);
+  }
   int64_t width = blocks.lanes * blocks.group();
   return loadLanes(b, VectorType::get({width}, elem), tensor.buffer,
                    body.index.add(at, body.index.c(v % blocks.vectors * width)), tensor.packed ? Value() : mask);
@@ -164,8 +180,10 @@ Value SecondFactor::compute(Value value, IRMapping &map) {
 }
 
 DotEmitter::Parts SecondFactor::vector(const DotEmitter &dot, int64_t v, const Places &places, Value mask, bool raw) {
-  if (raw)
-    return {arith::SIToFPOp::create(b, dot.accumulatorType(), loadHalf(tensors[0], v, places[0], /*raw=*/true))};
+  if (raw) {
+    Value bytes = loadBytes(tensors[0], v, places[0], /*whole=*/true);
+    return {arith::SIToFPOp::create(b, dot.accumulatorType(), isHigh(v) ? bytes : halfOf(bytes, /*high=*/false))};
+  }
   if (!element)
     return dot.columns(load(tensors[0], v, places[0], mask));
   IRMapping map;
@@ -176,26 +194,29 @@ DotEmitter::Parts SecondFactor::vector(const DotEmitter &dot, int64_t v, const P
   return {compute(element, map)};
 }
 
-Value SecondFactor::finish(const DotEmitter &dot, Value acc, Value sum, Value rowSum, int64_t v, const Places &places) {
+Value SecondFactor::finish(const DotEmitter &dot, Value acc, ArrayRef<Value> sums, Value rowSum, int64_t v,
+                           const Places &places) {
   VectorType type = dot.accumulatorType();
-  if (rowSum) {
-    Value shift;
-    if (zero) {
-      IRMapping map;
-      for (auto [i, tensor] : llvm::enumerate(tensors))
-        if (i > 0 && static_cast<int>(i) != scale)
-          map.map(product->nest.op.getBody()->getArgument(tensor.walk - product->nest.operands.begin()),
-                  load(tensor, v, places[i], Value()));
-      shift = arith::SIToFPOp::create(b, type, compute(zero, map));
-    }
-    if (!tensors[0].narrow().isUnsigned()) {
-      Value bias = arith::ConstantOp::create(b, FloatAttr::get(type.getElementType(), double(kBias)));
-      bias = spread(b, bias, blocks.lanes);
-      shift = shift ? arith::AddFOp::create(b, shift, bias).getResult() : bias;
-    }
-    auto contract = arith::FastMathFlags::contract;
-    sum = arith::SubFOp::create(b, sum, arith::MulFOp::create(b, rowSum, shift, contract), contract);
+  auto contract = arith::FastMathFlags::contract;
+  auto all = [&](double value) {
+    return spread(b, arith::ConstantOp::create(b, FloatAttr::get(type.getElementType(), value)), blocks.lanes);
+  };
+  Value sum = sums[v], shift;
+  if (rowSum && isHigh(v))
+    sum = arith::MulFOp::create(b, arith::SubFOp::create(b, sum, sums[v - blocks.vectors / 2]), all(1.0 / 16));
+  if (rowSum && !tensors[0].narrow().isUnsigned())
+    shift = all(kBias);
+  if (rowSum && zero) {
+    IRMapping map;
+    for (auto [i, tensor] : llvm::enumerate(tensors))
+      if (i > 0 && static_cast<int>(i) != scale)
+        map.map(product->nest.op.getBody()->getArgument(tensor.walk - product->nest.operands.begin()),
+                load(tensor, v, places[i], Value()));
+    Value known = arith::SIToFPOp::create(b, type, compute(zero, map));
+    shift = shift ? arith::AddFOp::create(b, known, shift).getResult() : known;
   }
+  if (shift)
+    sum = arith::SubFOp::create(b, sum, arith::MulFOp::create(b, rowSum, shift, contract), contract);
   if (!isScaled())
     return arith::AddFOp::create(b, acc, sum);
   return dot.multiplyAdd(acc, {sum}, {spread(b, load(tensors[scale], v, places[scale], Value()), blocks.lanes)});

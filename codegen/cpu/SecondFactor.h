@@ -37,24 +37,27 @@ public:
 
   llvm::SmallVector<Tensor> tensors; ///< b first
 
-  /// Vector v of the register tile; without panels, of the lanes in `mask`. Raw ones are short of the shift.
+  /// Vector v of the register tile; without panels, of the lanes in `mask`. Raw ones are what takes the fewest
+  /// instructions, from which finish() makes sums.
   DotEmitter::Parts vector(const DotEmitter &dot, int64_t v, const Places &places, mlir::Value mask, bool raw);
 
   /// Whether the elements of the innermost loop over k share a scale, which vector() leaves out: it multiplies their
   /// sum.
   bool isScaled() const { return scale >= 0; }
-  /// Whether they share a zero point, so that they can be raw: the sum is that of raw ones, less the zero point times
-  /// the sum of the row's elements.
-  bool isShifted() const { return shifted; }
-  /// acc plus what the sum of that loop comes to; `rowSum` is null unless elements were raw.
-  mlir::Value finish(const DotEmitter &dot, mlir::Value acc, mlir::Value sum, mlir::Value rowSum, int64_t v,
-                     const Places &places);
+  /// Whether elements are 4-bit values that share a zero point.
+  bool hasRaw() const { return raw; }
+  /// acc plus what the sum of that loop for vector v, of all `sums` of the row, comes to. `rowSum`, the sum of the
+  /// row's elements, is null unless vectors were raw.
+  mlir::Value finish(const DotEmitter &dot, mlir::Value acc, llvm::ArrayRef<mlir::Value> sums, mlir::Value rowSum,
+                     int64_t v, const Places &places);
 
 private:
   void findScale();
-  void findShift();
+  void findRaw();
   mlir::Value load(const Tensor &tensor, int64_t v, mlir::Value place, mlir::Value mask);
-  mlir::Value loadHalf(const Tensor &tensor, int64_t v, mlir::Value place, bool raw);
+  mlir::Value loadBytes(const Tensor &tensor, int64_t v, mlir::Value place, bool whole);
+  mlir::Value halfOf(mlir::Value bytes, bool high);
+  bool isHigh(int64_t v) const { return v % blocks.vectors >= blocks.vectors / 2; }
   /// Clones what computes `value` of the op's body.
   mlir::Value compute(mlir::Value value, mlir::IRMapping &map);
 
@@ -64,7 +67,7 @@ private:
   const kernel::Contraction *product = nullptr;
   int scale = -1;      ///< a tensor
   mlir::Value element; ///< what is computed per element, but for the scale; null: b itself
-  bool shifted = false;
+  bool raw = false;
   mlir::Value zero; ///< in the body, an integer computed from parameters; null: none
 };
 
