@@ -18,14 +18,15 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/common/Bodies.h"
 #include "optc/codegen/cpu/Dot.h"
 #include "optc/codegen/cpu/Emitters.h"
 #include "optc/codegen/cpu/Epilogue.h"
 #include "optc/codegen/cpu/SecondFactor.h"
-#include "optc/codegen/cpu/VectorBody.h"
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
 using kernel::NestOperand;
 using kernel::SizeExpr;
@@ -53,6 +54,7 @@ private:
     Value size, aStride;
     Places bStrides;
   };
+
   LogicalResult analyze();
   void mergeK();
   void emitTile(ArrayRef<KernelBody::TileRange> ranges);
@@ -103,9 +105,9 @@ private:
   // Of the register tile being emitted.
   SmallVector<Value> rowBases;
   const Columns *current = nullptr;
+  DenseMap<std::pair<const NestOperand *, int64_t>, Value> sharedVectors;
   /// Whether vectors of b are raw: a sum of the row costs less than instructions per vector when there is only one.
   bool isRaw() const { return factor.hasRaw() && rowBases.size() == 1; }
-  DenseMap<std::pair<const NestOperand *, int64_t>, Value> sharedVectors;
 };
 
 } // namespace
@@ -115,16 +117,14 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult GemmEmitter::analyze() {
-  linalg::GenericOp root;
-  for (linalg::LinalgOp op : body.ops())
-    if (!root)
-      root = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (!root)
-    return body.func.emitError("kernel '") << body.func.getName() << "' has no product for the gemm family";
+  SmallVector<linalg::GenericOp> generics = body.generics();
+  if (generics.empty())
+    return body.refuse("it has no product");
+  linalg::GenericOp root = generics.front();
   std::string why;
   FailureOr<kernel::Contraction> match = kernel::matchContraction(root, &why);
   if (failed(match))
-    return root.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
+    return body.refuse(why, root);
   c = std::move(*match);
   if (failed(epilogue.collect(c.nest, c.n, /*indices=*/false)))
     return failure();
@@ -132,11 +132,8 @@ LogicalResult GemmEmitter::analyze() {
   if (failed(step))
     return failure();
   dot = *step;
-  auto refuse = [&](StringRef reason) {
-    return root.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << reason;
-  };
   if (failed(factor.collect(c, options.contract, why)))
-    return refuse(why);
+    return body.refuse(why, root);
   aBuffer = body.flat(c.operandA().tensor);
   return success();
 }
@@ -205,20 +202,7 @@ Value GemmEmitter::outerOffset(const NestOperand &operand) {
 }
 
 Value GemmEmitter::rowOffset(const NestOperand &operand, Value row) {
-  if (c.m.empty())
-    return index.c(0);
-  if (c.nest.isFlat(operand, c.m))
-    return index.mul(row, body.size(operand.strides[c.m.back()]));
-  Value offset = index.c(0), rest = row;
-  for (unsigned loop : llvm::reverse(c.m)) {
-    bool outermost = loop == c.m.front();
-    Value size = body.size(c.nest.sizes[loop]);
-    Value at = outermost ? rest : index.rem(rest, size);
-    rest = outermost ? rest : index.div(rest, size);
-    if (operand.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
-  }
-  return offset;
+  return body.offsetAlong(c.nest, operand, c.m, row);
 }
 
 Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
@@ -327,7 +311,7 @@ SmallVector<Value> GemmEmitter::finishSums(const Places &bOffsets, ArrayRef<Valu
 }
 
 void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns) {
-  for (auto [v, sum] : llvm::enumerate(acc)) {
+  for (size_t v = 0; v < acc.size(); ++v) {
     Value column = index.add(columns.first, index.c(v * blocks.lanes));
     EpilogueEmitter::Place place{
         blocks.lanes, columns.masks[v],
@@ -339,7 +323,7 @@ void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Colu
           bool sameForRows = llvm::none_of(c.m, [&](unsigned loop) { return walk.moves(loop); });
           return sameForRows ? &sharedVectors[{&walk, static_cast<int64_t>(v)}] : nullptr;
         }};
-    epilogue.store(sum, place);
+    epilogue.store(acc[v], place);
   }
 }
 
@@ -518,6 +502,4 @@ LogicalResult GemmEmitter::run() {
   return success();
 }
 
-LogicalResult optc::cpu::emitGemm(KernelBody &body, const EmitOptions &options) {
-  return GemmEmitter(body, options).run();
-}
+LogicalResult cpu::emitGemm(KernelBody &body, const EmitOptions &options) { return GemmEmitter(body, options).run(); }

@@ -8,10 +8,12 @@
 //===----------------------------------------------------------------------===//
 #include "optc/codegen/cpu/SecondFactor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/common/Bodies.h"
+#include "optc/codegen/cpu/Lanes.h"
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
 using Factor = kernel::Contraction::Factor;
 
@@ -172,7 +174,7 @@ Value SecondFactor::compute(Value value, IRMapping &map) {
                      [&](Value v) { return v.getParentBlock() == op.getBlock() && !map.contains(v); }))
       continue;
     if (llvm::any_of(op.getOperands(), isVector))
-      cloneOpOnVectors(b, op, map, blocks.lanes);
+      cloneOp(b, op, map, blocks.lanes);
     else
       b.clone(op, map);
   }

@@ -7,8 +7,8 @@
 #ifndef OPTC_CODEGEN_CPU_SECONDFACTOR_H
 #define OPTC_CODEGEN_CPU_SECONDFACTOR_H
 #include "mlir/IR/IRMapping.h"
+#include "optc/codegen/common/KernelBody.h"
 #include "optc/codegen/cpu/Dot.h"
-#include "optc/codegen/cpu/KernelBody.h"
 
 namespace optc::cpu {
 
@@ -30,7 +30,7 @@ public:
   /// A position in the factor, or a step there: one per tensor, in elements of its buffer.
   using Places = llvm::SmallVector<mlir::Value, 1>;
 
-  SecondFactor(KernelBody &body, const kernel::GemmBlocks &blocks) : body(body), b(body.b), blocks(blocks) {}
+  SecondFactor(codegen::KernelBody &body, const kernel::GemmBlocks &blocks) : body(body), b(body.b), blocks(blocks) {}
 
   /// Finds the tensors, and with `contract` what sums can take; `why` gets the reason of a failure.
   llvm::LogicalResult collect(const kernel::Contraction &contraction, bool contract, std::string &why);
@@ -61,7 +61,7 @@ private:
   /// Clones what computes `value` of the op's body.
   mlir::Value compute(mlir::Value value, mlir::IRMapping &map);
 
-  KernelBody &body;
+  codegen::KernelBody &body;
   mlir::ImplicitLocOpBuilder &b;
   const kernel::GemmBlocks &blocks;
   const kernel::Contraction *product = nullptr;

@@ -46,8 +46,10 @@ class Graph:
         self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
         return name
 
-    def output(self, name, kind=TensorProto.FLOAT, quantum=False):
-        out = f"{'q' if quantum else 'y'}{len(self.outputs)}"
+    def output(self, name, kind=TensorProto.FLOAT, quantum=False, narrow=None):
+        """`quantum`: integers that may be one quantum away. `narrow`: rounded to this type on the way."""
+        prefix = "q" if quantum else {None: "y", TensorProto.FLOAT16: "h", TensorProto.BFLOAT16: "b"}[narrow]
+        out = f"{prefix}{len(self.outputs)}"
         self.nodes.append(helper.make_node("Identity", [name], [out]))
         self.outputs.append(helper.make_tensor_value_info(out, kind, None))
 
@@ -72,7 +74,7 @@ class Graph:
         self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
-    def narrow(self, kind, *shape):
+    def four_bits(self, kind, *shape):
         """A constant of 4-bit integers of the whole range."""
         name = f"w{len(self.initializers)}"
         bytes = self.rng.integers(0, 256, -(-int(np.prod(shape)) // 2)).astype(np.uint8)
@@ -86,11 +88,11 @@ class Graph:
 
     def finish(self):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.initializers)
-        narrow = any(t.data_type in (U4, S4) for t in self.initializers)
-        opsets = [helper.make_opsetid("", 21 if narrow else 18)]
+        small = any(t.data_type in (U4, S4) for t in self.initializers)
+        opsets = [helper.make_opsetid("", 21 if small else 18)]
         if any(node.domain for node in self.nodes):
             opsets.append(helper.make_opsetid("com.microsoft", 1))
-        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if narrow else 9), self.feeds
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if small else 9), self.feeds
 
 
 # ---- products ----
@@ -502,7 +504,7 @@ def block_weights(m, n, k, block, bits):
     (1, 40, 64, 32, S4), (1, 333, 96, 16, U4), (2, 65, 48, 24, S4), (5, 37, 63, 7, U4), (7, 1, 2560, 32, S4), (13, 100, 36, 12, U4),
     (23, 33, 130, 26, S4), (3, 52, 45, 1, S4), (6, 33, 70, 32, U4), ("m", 48, 96, 32, S4), ("m", 45, 51, 17, U4),
 )  # fmt: skip
-def narrow_weights(m, n, k, block, kind):
+def four_bit_weights(m, n, k, block, kind):
     """Weights of 4 bits with one scale, scales of columns and of blocks of k, as they are and transposed, with zero points
     and without; blocks that k is no multiple of. All larger than what IR holds itself."""
     for size in [1, 2, 19] if m == "m" else [0]:
@@ -512,8 +514,8 @@ def narrow_weights(m, n, k, block, kind):
         for zeros in (False, True):
 
             def weights(shape, scales, **attributes):
-                operands = [g.narrow(kind, *shape), g.scales(*scales)]
-                return g.node("DequantizeLinear", *operands, *([g.narrow(kind, *scales)] if zeros else []), **attributes)
+                operands = [g.four_bits(kind, *shape), g.scales(*scales)]
+                return g.node("DequantizeLinear", *operands, *([g.four_bits(kind, *scales)] if zeros else []), **attributes)
 
             g.output(g.node("MatMul", x, weights((k, n), ())))
             g.output(g.node("Relu", g.node("Add", g.node("MatMul", x, weights((k, n), (n,), axis=1)), g.constant(n))))
@@ -534,10 +536,45 @@ def conv_weights(n, c, f, h, w, kernel, stride, pad, group):
         for operands in (
             [g.value(g.integers(np.int8, shape)), g.scales(f)],
             [g.value(g.integers(np.uint8, shape)), g.scales()],
-            [g.narrow(S4, *shape), g.scales(f)],
-            [g.narrow(U4, *shape), g.scales(f), g.narrow(U4, f)],
+            [g.four_bits(S4, *shape), g.scales(f)],
+            [g.four_bits(U4, *shape), g.scales(f), g.four_bits(U4, f)],
             [g.value(g.integers(np.int8, shape)), g.scales(f), zeros],
         ):
             weights = g.node("DequantizeLinear", *operands, axis=0)
             g.output(g.node("Relu", g.node("Conv", x, weights, g.constant(f), **window)))
         yield g.finish()
+
+
+# ---- 16-bit floats ----
+
+NARROW = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16}
+
+
+@case(*((kind, *row) for kind in NARROW for row in ((1, 40, 96), (7, 33, 250), (29, 64, 300), ("m", 48, 80))))
+def narrow_product(kind, m, k, n):
+    """Products with a constant, with bias, activation and residual sum, and of two computed tensors, one transposed."""
+    to = NARROW[kind]
+    for size in [1, 14, 31] if m == "m" else [0]:
+        g = Graph(m=size)
+
+        def narrow(x):
+            return g.node("Cast", x, to=to)
+
+        x = narrow(g.input(m, k))
+        y = g.node("Relu", g.node("Add", g.node("MatMul", x, narrow(g.constant(k, n))), narrow(g.constant(n))))
+        y = g.node("Add", y, narrow(g.input(m, n)))
+        g.output(g.node("Cast", y, to=TensorProto.FLOAT), narrow=to)
+        scores = g.node("MatMul", x, g.node("Transpose", narrow(g.input(n, k)), perm=[1, 0]))
+        g.output(g.node("Cast", scores, to=TensorProto.FLOAT), narrow=to)
+        yield g.finish()
+
+
+@case(*((kind, *row) for kind in NARROW for row in ((1, 16, 9, 11, 40, 3, 1), (2, 24, 7, 8, 130, 1, 1), (1, 8, 6, 6, 8, 3, 8))))
+def narrow_conv(kind, n, c, h, w, f, kernel, group):
+    to = NARROW[kind]
+    g = Graph()
+    x = g.node("Cast", g.input(n, c, h, w), to=to)
+    weights = g.node("Cast", g.constant(f, c // group, kernel, kernel), to=to)
+    y = g.node("Conv", x, weights, g.node("Cast", g.constant(f), to=to), group=group, pads=[kernel // 2] * 4)
+    g.output(g.node("Cast", g.node("Relu", y), to=TensorProto.FLOAT), narrow=to)
+    yield g.finish()

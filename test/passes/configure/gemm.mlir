@@ -198,14 +198,14 @@ func.func @dequantized(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
 }
 
 // Values of 4 bits share bytes in panels, zero points, too. Vectors of 128 bits are two then, not three.
-// WIDE-LABEL: func.func @narrow
+// WIDE-LABEL: func.func @four_bits
 // WIDE-DAG: kernel.pack %{{.*}} <outer = [], n = [2], k = [0, 1], lanes = 32> : tensor<2x32x40xi8> to tensor<2x64x32xi4>
 // WIDE-DAG: kernel.pack %{{.*}} <outer = [], n = [1], k = [0], lanes = 32> : tensor<2x40xi8> to tensor<2x2x32xui4>
 // WIDE: kernel.packed %{{.*}} : tensor<2x64x32xi4> to tensor<2x32x40xi8>
-// NEON-LABEL: func.func @narrow
+// NEON-LABEL: func.func @four_bits
 // NEON: kernel.pack %{{.*}} lanes = 8> : tensor<2x32x40xi8> to tensor<5x64x8xi4>
 // NEON: kernel.dispatch "weights"{{.*}}blocks = [7, 4, 2, 1, 1]
-func.func @narrow(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
+func.func @four_bits(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
   %w = kernel.packed_constant dense<1> : tensor<2x32x40xi4> : tensor<2x32x40xi8>
   %zero = kernel.packed_constant dense<1> : tensor<2x40xui4> : tensor<2x40xi8>
   %scale = arith.constant dense<0.5> : tensor<2x40xf32>
@@ -232,4 +232,70 @@ func.func @narrow(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
     kernel.yield %p : tensor<7x40xf32>
   }
   return %0 : tensor<7x40xf32>
+}
+
+// 16-bit floats: both are widened as they are read. Rows that many columns read are widened once, ahead, and that serves all
+// products that read them.
+// WIDE-LABEL: func.func @narrow(
+// WIDE-SAME: %[[X:[a-z0-9]+]]: tensor<60x64xbf16>
+// WIDE: %[[A:.*]] = kernel.dispatch "widen"[] strategy <family = "loops"
+// WIDE: arith.extf %{{.*}} : bf16 to f32
+// WIDE-NOT: "widen"
+// WIDE: kernel.pack %{{.*}} : tensor<64x256xbf16> to tensor<8x64x32xbf16>
+// WIDE: kernel.dispatch "many"{{.*}}family = "gemm"{{.*}}the first widened ahead
+// WIDE: ins(%[[A]], %{{.*}} : tensor<60x64xf32>, tensor<64x256xbf16>)
+// WIDE-NEXT: ^bb0(%[[U:.*]]: f32, %[[V:.*]]: bf16, %{{.*}}: f32):
+// WIDE-NEXT: %[[W:.*]] = arith.extf %[[V]]
+// WIDE-NEXT: arith.mulf %[[U]], %[[W]]
+// WIDE: kernel.dispatch "again"{{.*}}the first widened ahead
+// WIDE: ins(%[[A]],
+// WIDE: kernel.dispatch "few"{{.*}}family = "gemm"{{.*}}reason = "product with a constant, packed in panels"
+// WIDE: ins(%[[X]],
+func.func @narrow(%x: tensor<60x64xbf16>) -> (tensor<60x256xf32>, tensor<60x256xf32>, tensor<60x40xf32>) {
+  %w = arith.constant dense<1.0> : tensor<64x256xbf16>
+  %v = arith.constant dense<1.0> : tensor<64x40xbf16>
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "many" [] -> tensor<60x256xf32> {
+  ^bb0(%d: tensor<60x256xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<60x256xf32>) -> tensor<60x256xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<60x64xbf16>, tensor<64x256xbf16>) outs(%f : tensor<60x256xf32>) {
+    ^bb0(%u: bf16, %y: bf16, %acc: f32):
+      %eu = arith.extf %u : bf16 to f32
+      %ey = arith.extf %y : bf16 to f32
+      %m = arith.mulf %eu, %ey : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<60x256xf32>
+    kernel.yield %p : tensor<60x256xf32>
+  }
+  %1 = kernel.dispatch "again" [] -> tensor<60x256xf32> {
+  ^bb0(%d: tensor<60x256xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<60x256xf32>) -> tensor<60x256xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<60x64xbf16>, tensor<64x256xbf16>) outs(%f : tensor<60x256xf32>) {
+    ^bb0(%u: bf16, %y: bf16, %acc: f32):
+      %eu = arith.extf %u : bf16 to f32
+      %ey = arith.extf %y : bf16 to f32
+      %m = arith.mulf %ey, %eu : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<60x256xf32>
+    kernel.yield %p : tensor<60x256xf32>
+  }
+  %2 = kernel.dispatch "few" [] -> tensor<60x40xf32> {
+  ^bb0(%d: tensor<60x40xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<60x40xf32>) -> tensor<60x40xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %v : tensor<60x64xbf16>, tensor<64x40xbf16>) outs(%f : tensor<60x40xf32>) {
+    ^bb0(%u: bf16, %y: bf16, %acc: f32):
+      %eu = arith.extf %u : bf16 to f32
+      %ey = arith.extf %y : bf16 to f32
+      %m = arith.mulf %eu, %ey : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<60x40xf32>
+    kernel.yield %p : tensor<60x40xf32>
+  }
+  return %0, %1, %2 : tensor<60x256xf32>, tensor<60x256xf32>, tensor<60x40xf32>
 }
