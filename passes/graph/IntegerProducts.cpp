@@ -297,19 +297,9 @@ void IntegerProducts::rewrite(Product &p) {
 /// (passes/lowering/Dequantized.cpp).
 void IntegerProducts::keepWeights(Operation *op, Kind kind, const Linear &weights) {
   auto type = rankedType(weights.x);
-  bool isConstant = weights.x.getDefiningOp<onnx::ConstantOp>() != nullptr;
-  if (kind == Kind::Conv) {
-    auto zero = quant::zeroOf(weights);
-    bool perFilter = quant::isPerTensor(weights) || (!weights.block && type && weights.axis % type.getRank() == 0);
-    bool scaled = isConstant && type && type.getRank() > 2 && type.getDimSize(1) > 1 && perFilter && zero &&
-                  llvm::all_of(*zero, [](int64_t z) { return z == 0; }) && onnx::floatsOf(weights.scale);
-    if (!scaled)
-      return stay(op, "only the weights are quantized, and not as constants with a scale per filter and no zero point");
-    ++weightOnly;
-    return;
-  }
-  if (!isConstant || !type || type.getRank() != 2)
-    return stay(op, "only the second factor is quantized, and not a constant matrix");
+  if (!weights.x.getDefiningOp<onnx::ConstantOp>() || kind == Kind::Conv || !type || type.getRank() != 2)
+    return stay(op, kind == Kind::Conv ? "only the weights are quantized; convolutions need both factors to be"
+                                       : "only the second factor is quantized, and not a constant matrix");
   bool transpose = kind == Kind::Gemm && intAttr(op, "transB", 0);
   int64_t axis = transpose ? 0 : 1, given = weights.axis < 0 ? weights.axis + 2 : weights.axis;
   bool blocks = weights.block && !quant::isPerTensor(weights);

@@ -1,7 +1,6 @@
 //===- Conv.cpp - Conv, ConvTranspose, DeformConv, Col2Im -----------------===//
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
-#include "optc/passes/lowering/IntegerProduct.h"
 #include "optc/passes/lowering/Scalars.h"
 
 using namespace mlir;
@@ -72,13 +71,7 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   if (failed(checkKernelShape(op, l, wDims)))
     return failure();
   Lowering::Input x = padded(l, *window, l.input(conv.getX()), [](ScalarOps s) { return s.constant(0); });
-  std::optional<ScaledWeights> scaled = scaledWeights(l, conv.getW());
-  Lowering::Input w = scaled ? scaled->integers : l.input(conv.getW());
-  Value sum = convolve(l, *window, x, w, group, accElem, multiplyAdd(elem, w.elem, accElem));
-  if (scaled)
-    sum = l.elementwise(
-        {Lowering::Input{sum, accElem, out}, scaled->scale}, accElem, out,
-        [&](OpBuilder &b, Location loc, ValueRange v) { return ScalarOps{b, loc, accElem}.mul(v[0], v[1]); });
+  Value sum = convolve(l, *window, x, l.input(conv.getW()), group, accElem, multiplyAdd(elem, elem, accElem));
   l.set(conv.getY(), withBias(l, sum, accElem, conv.getB(), elem, out));
   return success();
 }

@@ -75,31 +75,6 @@ static bool isZero(ElementsAttr zero) {
   return !zero || (dense && llvm::all_of(dense.getValues<APInt>(), [](const APInt &v) { return v.isZero(); }));
 }
 
-std::optional<ScaledWeights> optc::scaledWeights(Lowering &l, Value w) {
-  auto op = w.getDefiningOp<onnx::DequantizeLinearOp>();
-  if (l.optLevel < 1 || !op || !l.elem(w).isF32())
-    return std::nullopt;
-  Value x = onnx::operand(op, 0), scale = onnx::operand(op, 1), zero = onnx::operand(op, 2);
-  ElementsAttr integers = l.constElements(x), scales = l.constElements(scale), zeros = l.constElements(zero);
-  auto elem = dyn_cast<IntegerType>(l.elem(x));
-  if (!integers || !scales || bool(zero) != bool(zeros) || !isZero(zeros) || !elem || elem.getWidth() > 8 ||
-      elem.getWidth() == 1 || !l.elem(scale).isF32())
-    return std::nullopt;
-  ArrayRef<int64_t> shape = cast<ShapedType>(integers.getType()).getShape(),
-                    scaleShape = cast<ShapedType>(scales.getType()).getShape();
-  // Those of depthwise convolutions are few, and read as floats by windows.
-  int64_t rank = shape.size(), axis = intAttr(op, "axis", 1);
-  bool isScalar = scaleShape.size() < 2 && cast<ShapedType>(scales.getType()).getNumElements() == 1;
-  bool perFilter = scaleShape.size() == 1 && (axis == 0 || axis == -rank) && scaleShape[0] == shape[0];
-  if (rank < 3 || shape[1] < 2 || (!isScalar && !perFilter))
-    return std::nullopt;
-  SmallVector<Dim> dims(isScalar ? 0 : rank - 1, l.shapes.constant(1));
-  if (!isScalar)
-    dims[0] = l.shapes.constant(shape[0]);
-  Type f32 = l.b.getF32Type();
-  return ScaledWeights{l.input(x), Lowering::Input{l.view(l.get(scale), f32, dims), f32, dims}};
-}
-
 /// The same elements in another shape.
 static ElementsAttr reshaped(ElementsAttr value, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, cast<ShapedType>(value.getType()).getElementType());

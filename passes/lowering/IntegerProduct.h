@@ -23,14 +23,5 @@ mlir::FailureOr<Lowering::Input> convolveInteger(mlir::Operation *op, Lowering &
 /// dequantized where they are multiplied (Dequantized.cpp). False for others, and at -O0.
 bool lowerDequantizedProduct(Lowering &l, onnx::MatMulOp op);
 
-/// Weights of a convolution, dequantized from a constant with a scale per filter (or one) and no zero points: sums of
-/// products with the integers are multiplied by the scales.
-struct ScaledWeights {
-  Lowering::Input integers;
-  Lowering::Input scale; ///< of sizes that fit [N, M, spatial...]
-};
-/// None for others, of depthwise convolutions, and at -O0.
-std::optional<ScaledWeights> scaledWeights(Lowering &l, mlir::Value w);
-
 } // namespace optc
 #endif

@@ -159,12 +159,6 @@ Value Lowering::view(Value lowered, Type elem, ArrayRef<Dim> dims) {
   RankedTensorType type = tensorType(elem, dims);
   if (type == lowered.getType() && type.hasStaticShape())
     return lowered;
-  if (auto packed = lowered.getDefiningOp<kernel::PackedConstantOp>(); packed && type.hasStaticShape())
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(packed.getValue()))
-      return kernel::PackedConstantOp::create(
-          b, loc, type,
-          DenseResourceElementsAttr::get(cast<ShapedType>(resource.getType()).clone(type.getShape()),
-                                         resource.getRawHandle()));
   return kernel::ViewOp::create(b, loc, type, lowered, dynamic);
 }
 

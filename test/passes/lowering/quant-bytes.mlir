@@ -91,38 +91,3 @@ func.func @run_time_weights(%x: tensor<5x32xf32>, %w: tensor<32x3xi8>) -> tensor
   %1 = "onnx.MatMul"(%x, %0) : (tensor<5x32xf32>, tensor<32x3xf32>) -> tensor<5x3xf32>
   return %1 : tensor<5x3xf32>
 }
-
-// Weights alone in integers: they are multiplied as they are, and sums by the scale of their filter.
-// CHECK-LABEL: func.func @conv_weights
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x3x8x8xf32>, tensor<4x3x3x3xi8>)
-// CHECK: arith.sitofp {{.*}} : i8 to f32
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
-// CHECK: arith.mulf
-func.func @conv_weights(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x6x6xf32> {
-  %w = onnx.Constant dense<3> : tensor<4x3x3x3xi8>
-  %s = onnx.Constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
-  %0 = "onnx.DequantizeLinear"(%w, %s) {axis = 0 : i64} : (tensor<4x3x3x3xi8>, tensor<4xf32>) -> tensor<4x3x3x3xf32>
-  %1 = "onnx.Conv"(%x, %0) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
-  return %1 : tensor<1x4x6x6xf32>
-}
-
-// Negative: with zero points they are dequantized first. So are those of depthwise convolutions.
-// CHECK-LABEL: func.func @conv_weights_with_zero
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
-// CHECK-LABEL: func.func @depthwise_weights
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x6x8x8xf32>, tensor<6x3x3xf32>)
-func.func @conv_weights_with_zero(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x6x6xf32> {
-  %w = onnx.Constant dense<3> : tensor<4x3x3x3xi8>
-  %s = onnx.Constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
-  %z = onnx.Constant dense<[0, 0, 1, 0]> : tensor<4xi8>
-  %0 = "onnx.DequantizeLinear"(%w, %s, %z) {axis = 0 : i64} : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>) -> tensor<4x3x3x3xf32>
-  %1 = "onnx.Conv"(%x, %0) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
-  return %1 : tensor<1x4x6x6xf32>
-}
-func.func @depthwise_weights(%x: tensor<1x6x8x8xf32>) -> tensor<1x6x6x6xf32> {
-  %w = onnx.Constant dense<3> : tensor<6x1x3x3xi8>
-  %s = onnx.Constant dense<2.0> : tensor<f32>
-  %0 = "onnx.DequantizeLinear"(%w, %s) : (tensor<6x1x3x3xi8>, tensor<f32>) -> tensor<6x1x3x3xf32>
-  %1 = "onnx.Conv"(%x, %0) {group = 6 : i64} : (tensor<1x6x8x8xf32>, tensor<6x1x3x3xf32>) -> tensor<1x6x6x6xf32>
-  return %1 : tensor<1x6x6x6xf32>
-}
