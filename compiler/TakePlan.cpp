@@ -23,6 +23,9 @@ static WeightBlob::Panels panelsOf(ShapedType type, kernel::PackingAttr packing)
   panels.lanes = packing.getLanes();
   panels.depth = packing.getDepth();
   panels.run = packing.getRun();
+  auto stored = kernel::packedType(RankedTensorType::get(type.getShape(), type.getElementType()), packing);
+  panels.perByte = stored && stored.getElementType().isInteger(4) ? 2 : 1;
+  panels.addsBias = panels.perByte == 2 && !stored.getElementType().isUnsignedInteger();
   panels.elementBytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
   return panels;
 }

@@ -41,9 +41,15 @@ static Value flatten(ImplicitLocOpBuilder &b, kernel::BindOp bind) {
   SmallVector<int64_t> shape(bind.getStored().value_or(type.getShape()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(bind);
-  if (!ShapedType::isDynamicShape(shape))
-    return kernel::BindOp::create(b, MemRefType::get({ShapedType::getNumElements(shape)}, type.getElementType()),
-                                  bind.getPtr(), ValueRange(), /*stored=*/nullptr);
+  if (!ShapedType::isDynamicShape(shape)) {
+    int64_t count = ShapedType::getNumElements(shape);
+    Type elem = type.getElementType();
+    if (elem.isInteger(4)) { // panels whose elements share bytes
+      count /= 2;
+      elem = b.getI8Type();
+    }
+    return kernel::BindOp::create(b, MemRefType::get({count}, elem), bind.getPtr(), ValueRange(), /*stored=*/nullptr);
+  }
   IndexEmitter index{b};
   Value size = index.c(1);
   ValueRange dynamic = bind.getDims();

@@ -112,9 +112,7 @@ DotEmitter::Parts DotEmitter::row(Value buffer, ArrayRef<Value> offsets) const {
   return spreadGroup(vector::FromElementsOp::create(*b, VectorType::get({kGroup}, b->getI8Type()), elements));
 }
 
-DotEmitter::Parts DotEmitter::columns(Value buffer, Value offset, Value mask) const {
-  Type elem = cast<MemRefType>(buffer.getType()).getElementType();
-  Value loaded = loadLanes(*b, VectorType::get({depth > 1 ? lanes * kGroup : lanes}, elem), buffer, offset, mask);
+DotEmitter::Parts DotEmitter::columns(Value loaded) const {
   if (depth == 2)
     return pairs(loaded, product->bFactor);
   return {depth == 1 ? widened(loaded, product->bFactor, accType) : loaded};

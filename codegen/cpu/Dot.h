@@ -26,8 +26,8 @@ public:
   Parts row(mlir::Value buffer, mlir::Value offset) const;
   /// A group whose elements are at `offsets`.
   Parts row(mlir::Value buffer, mlir::ArrayRef<mlir::Value> offsets) const;
-  /// The elements of b for all lanes.
-  Parts columns(mlir::Value buffer, mlir::Value offset, mlir::Value mask) const;
+  /// Loaded elements of b, one or a group per lane.
+  Parts columns(mlir::Value loaded) const;
   mlir::Value multiplyAdd(mlir::Value acc, const Parts &row, const Parts &columns) const;
 
   /// Whether row() adds 128 to every element: the instruction takes unsigned rows only. What it adds to a sum is the

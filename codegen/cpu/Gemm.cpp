@@ -10,9 +10,9 @@
 //     c[r][v] = epilogue(acc[r][v], ...)
 //
 // Where b is computed from several tensors (dequantized weights), each has panels of its own, and its vectors are
-// computed when they are loaded. Products of 8-bit integers take steps of k in groups (Dot.h), which never leave a run
-// of elements of a. The order of additions per element is that of the plain loops. Goto, van de Geijn: Anatomy of
-// High-Performance Matrix Multiplication (2008), without the packing of `a`.
+// computed when they are loaded (SecondFactor.h). Products of 8-bit integers take steps of k in groups (Dot.h), which
+// never leave a run of elements of a. The order of additions per element is that of the plain loops. Goto, van de
+// Geijn: Anatomy of High-Performance Matrix Multiplication (2008), without the packing of `a`.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,7 +22,7 @@
 #include "optc/codegen/cpu/Dot.h"
 #include "optc/codegen/cpu/Emitters.h"
 #include "optc/codegen/cpu/Epilogue.h"
-#include "optc/codegen/cpu/Lanes.h"
+#include "optc/codegen/cpu/SecondFactor.h"
 
 using namespace mlir;
 using namespace optc;
@@ -47,21 +47,12 @@ private:
     Value first;
     SmallVector<Value> masks; ///< one per vector; null: all lanes
   };
-  /// A position in b, or a step there: one per tensor that it comes from.
-  using Places = SmallVector<Value, 1>;
+  using Places = SecondFactor::Places;
+  using Second = SecondFactor::Tensor;
   /// One loop over k: its size and how far it moves the operands.
   struct KLoop {
     Value size, aStride;
     Places bStrides;
-  };
-  /// A tensor that b comes from.
-  struct Second {
-    const NestOperand *walk;
-    kernel::PackedOp packed;
-    Value buffer;
-    bool isScalar;            ///< the same for all columns
-    Value panelStride;        ///< elements from one panel to the next
-    SmallVector<Value> bases; ///< per vector of the register tile
   };
 
   LogicalResult analyze();
@@ -74,7 +65,8 @@ private:
   /// One step of the innermost loop over k; `left` is null, or how many steps a last group has.
   SmallVector<Value> multiplyStep(Value aOffset, const Places &bOffsets, Value left, SmallVector<Value> acc);
   SmallVector<Value> emitGroups(Value aOffset, const Places &bOffsets, SmallVector<Value> acc);
-  DotEmitter::Parts columnsOf(int64_t v, const Places &bOffsets);
+  /// acc plus what the sums of an innermost loop over k come to.
+  SmallVector<Value> finishSums(const Places &bOffsets, ArrayRef<Value> sums, SmallVector<Value> acc);
   Places step(const Places &from, Value by, const Places &strides) {
     Places to;
     for (auto [at, stride] : llvm::zip(from, strides))
@@ -96,7 +88,8 @@ private:
   EpilogueEmitter epilogue;
 
   kernel::Contraction c;
-  SmallVector<Second> seconds; ///< b first
+  SecondFactor factor{body, blocks};
+  SmallVectorImpl<Second> &seconds = factor.tensors;
   std::optional<DotEmitter> dot;
   Value aBuffer;
   SmallVector<KLoop> kLoops;
@@ -113,6 +106,8 @@ private:
   SmallVector<Value> rowBases;
   const Columns *current = nullptr;
   DenseMap<std::pair<const NestOperand *, int64_t>, Value> sharedVectors;
+  /// Whether vectors of b are raw: a sum of the row costs less than instructions per vector when there is only one.
+  bool isRaw() const { return factor.hasRaw() && rowBases.size() == 1; }
 };
 
 } // namespace
@@ -137,17 +132,8 @@ LogicalResult GemmEmitter::analyze() {
   if (failed(step))
     return failure();
   dot = *step;
-  for (const NestOperand *operand : c.secondOperands()) {
-    auto packed = operand->tensor.getDefiningOp<kernel::PackedOp>();
-    bool moves = llvm::any_of(c.n, [&](unsigned loop) { return operand->moves(loop); });
-    if (c.computedB && (moves || seconds.empty()) && !packed)
-      return body.refuse("a tensor that the second operand is computed from is not in panels", root);
-    seconds.push_back(
-        {operand, packed, body.flat(operand->tensor), !moves && !packed && !seconds.empty(), Value(), {}});
-  }
-  if (blocks.depth > 1 &&
-      (!seconds[0].packed || seconds[0].packed.getPacking().getDepth() != blocks.group() || c.k.empty()))
-    return body.refuse("the second operand is not in panels of groups", root);
+  if (failed(factor.collect(c, options.contract, why)))
+    return body.refuse(why, root);
   aBuffer = body.flat(c.operandA().tensor);
   return success();
 }
@@ -171,7 +157,7 @@ void GemmEmitter::mergeK() {
   }
   Places inner; // elements of panels per step of k
   for (const Second &second : seconds)
-    inner.push_back(second.packed ? index.c(blocks.panelWidth()) : Value());
+    inner.push_back(second.packed ? index.c(blocks.panelWidth() / second.perByte()) : Value());
   if (grouped) {
     KLoop loop{body.size(c.nest.sizeOf(ArrayRef(c.k).drop_front(first))),
                index.c(1),
@@ -227,41 +213,12 @@ Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
 // The micro-kernel
 //===----------------------------------------------------------------------===//
 
-/// Vector v of the columns, at an offset of k.
-DotEmitter::Parts GemmEmitter::columnsOf(int64_t v, const Places &bOffsets) {
-  auto placeOf = [&](size_t i) {
-    int64_t inPanel = (v % blocks.vectors) * blocks.lanes * blocks.group();
-    return index.add(index.add(seconds[i].bases[v], bOffsets[i]), index.c(seconds[i].isScalar ? 0 : inPanel));
-  };
-  Value mask = seconds[0].packed ? Value() : current->masks[v];
-  if (!c.computedB)
-    return dot->columns(seconds[0].buffer, placeOf(0), mask);
-  Block *scalars = c.nest.op.getBody();
-  IRMapping map;
-  for (auto [i, second] : llvm::enumerate(seconds)) {
-    auto type = VectorType::get({blocks.lanes}, cast<MemRefType>(second.buffer.getType()).getElementType());
-    Value loaded = second.isScalar ? memref::LoadOp::create(b, second.buffer, placeOf(i)).getResult()
-                                   : loadLanes(b, type, second.buffer, placeOf(i));
-    map.map(scalars->getArgument(second.walk - c.nest.operands.begin()), loaded);
-  }
-  auto isVector = [&](Value value) { return isa<VectorType>(map.lookupOrDefault(value).getType()); };
-  for (Operation &op : scalars->without_terminator()) {
-    if (llvm::any_of(op.getOperands(), isVector))
-      cloneOp(b, op, map, blocks.lanes);
-    else
-      b.clone(op, map);
-    if (&op == c.computedB.getDefiningOp())
-      break;
-  }
-  return {spread(b, map.lookup(c.computedB), blocks.lanes)};
-}
-
 SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffsets, Value left,
                                              SmallVector<Value> acc) {
   int64_t vectors = current->masks.size(), rows = rowBases.size();
   SmallVector<DotEmitter::Parts> columns;
   for (int64_t v = 0; v < vectors; ++v)
-    columns.push_back(columnsOf(v, bOffsets));
+    columns.push_back(factor.vector(*dot, v, bOffsets, current->masks[v], isRaw()));
   for (int64_t r = 0; r < rows; ++r) {
     Value at = index.add(rowBases[r], aOffset);
     DotEmitter::Parts row;
@@ -276,6 +233,8 @@ SmallVector<Value> GemmEmitter::multiplyStep(Value aOffset, const Places &bOffse
     }
     for (int64_t v = 0; v < vectors; ++v)
       acc[r * vectors + v] = dot->multiplyAdd(acc[r * vectors + v], row, columns[v]);
+    if (isRaw())
+      acc[rows * vectors + r] = arith::AddFOp::create(b, acc[rows * vectors + r], row[0]);
   }
   if (dot->isBiased())
     for (int64_t v = 0; v < vectors; ++v)
@@ -325,14 +284,30 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Places bOffse
   if (blocks.depth > 1 && level + 1 == kLoops.size())
     return emitGroups(aOffset, bOffsets, std::move(acc));
   const KLoop &k = kLoops[level];
-  auto loop = scf::ForOp::create(b, index.c(0), k.size, index.c(1), acc);
+  bool finishes = level + 1 == kLoops.size() && (factor.isScaled() || isRaw());
+  SmallVector<Value> from = acc;
+  if (finishes) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(dot->accumulatorType()));
+    from.assign(acc.size() + (isRaw() ? rowBases.size() : 0), zero);
+  }
+  auto loop = scf::ForOp::create(b, index.c(0), k.size, index.c(1), from);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
   SmallVector<Value> next = emitK(level + 1, index.add(aOffset, index.mul(at, k.aStride)),
                                   step(bOffsets, at, k.bStrides), SmallVector<Value>(loop.getRegionIterArgs()));
   scf::YieldOp::create(b, next);
-  return SmallVector<Value>(loop.getResults());
+  SmallVector<Value> sums(loop.getResults());
+  b.setInsertionPointAfter(loop);
+  return finishes ? finishSums(bOffsets, sums, std::move(acc)) : sums;
+}
+
+SmallVector<Value> GemmEmitter::finishSums(const Places &bOffsets, ArrayRef<Value> sums, SmallVector<Value> acc) {
+  size_t vectors = current->masks.size();
+  for (auto [i, sum] : llvm::enumerate(acc))
+    sum = factor.finish(*dot, sum, sums.slice(i / vectors * vectors, vectors),
+                        isRaw() ? sums[acc.size() + i / vectors] : Value(), i % vectors, bOffsets);
+  return acc;
 }
 
 void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns) {

@@ -248,6 +248,9 @@ LogicalResult cpu::emitPack(KernelBody &body, const EmitOptions &) {
   body.func.walk([&](kernel::PackOp op) { pack = op; });
   if (!pack)
     return body.func.emitError("kernel '") << body.func.getName() << "' has nothing to pack";
+  if (pack.getResult().getType().getElementType() != pack.getSource().getType().getElementType())
+    return pack.emitError("the pack family cannot emit kernel '")
+           << body.func.getName() << "': only panels of constants have several values per byte";
   PackEmitter(body, pack).run();
   return success();
 }

@@ -157,6 +157,8 @@ LogicalResult WindowEmitter::analyze() {
     weightsBuffer = body.flat(w.weightsOperand().tensor);
     if (!packed && !kernel::hasContiguousWeights(w))
       return refuse("the second operand is not contiguous along the vectors");
+    if (packed && packed.getPanels().getType() != kernel::packedType(packed.getType(), packed.getPacking()))
+      return refuse("values of the second operand share bytes");
   }
   start = spread(b, root.getDpsInits()[0].getDefiningOp<linalg::FillOp>().getInputs()[0], blocks.lanes);
   if (padded)

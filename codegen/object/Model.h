@@ -56,6 +56,9 @@ struct WeightBlob {
     uint64_t lanes = 1, elementBytes = 4;
     uint64_t depth = 1; ///< steps of k in a group
     size_t run = 0;     ///< the last axes of k, which groups do not cross
+    /// 2: values of 4 bits, those of the first half of the lanes in the low bits, the second half in the high ones.
+    uint64_t perByte = 1;
+    bool addsBias = false; ///< 8 is added to those values, which makes signed ones unsigned
     static uint64_t count(llvm::ArrayRef<Axis> axes) {
       uint64_t product = 1;
       for (const Axis &axis : axes)
@@ -66,7 +69,7 @@ struct WeightBlob {
     uint64_t runSize() const { return count(llvm::ArrayRef(k).take_back(run)); }
     uint64_t groupsPerRun() const { return (runSize() + depth - 1) / depth; }
     uint64_t groups() const { return count(llvm::ArrayRef(k).drop_back(run)) * groupsPerRun(); }
-    uint64_t size() const { return count(outer) * panels() * groups() * lanes * depth * elementBytes; }
+    uint64_t size() const { return count(outer) * panels() * groups() * lanes * depth * elementBytes / perByte; }
   };
 
   uint64_t offset = 0; ///< a multiple of 64

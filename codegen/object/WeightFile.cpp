@@ -85,6 +85,18 @@ template <size_t Bytes> static void copyOne(ArrayRef<char> source, uint64_t i, c
   std::memcpy(to, source.data() + i * Bytes, Bytes);
 }
 
+/// Two values per byte, in place: the first half of every step's lanes in the low bits, the second in the high ones.
+/// `flipped` bits are inverted.
+static ArrayRef<char> shareBytes(MutableArrayRef<char> panel, uint64_t lanes, int flipped) {
+  uint64_t half = lanes / 2, steps = panel.size() / lanes;
+  for (uint64_t step = 0; step < steps; ++step)
+    for (uint64_t i = 0; i < half; ++i) {
+      const char *from = panel.data() + step * lanes + i;
+      panel[step * half + i] = static_cast<char>(((from[0] & 15) | (from[half] & 15) << 4) ^ flipped * 0x11);
+    }
+  return panel.take_front(steps * half);
+}
+
 template <size_t Bytes, auto Take = copyOne<Bytes>, unsigned PerByte = 1>
 static Error writePanels(OutputFile &file, uint64_t at, ArrayRef<char> source, const WeightBlob::Panels &p) {
   std::vector<uint64_t> outer = offsetsOf(p.outer), n = offsetsOf(p.n), k = offsetsOf(p.k);
@@ -106,15 +118,18 @@ static Error writePanels(OutputFile &file, uint64_t at, ArrayRef<char> source, c
           Take(source, from, panel.data() + ((group * p.lanes + lane) * p.depth + slot) * Bytes);
         }
       }
-      if (Error error = file.write(panel, at))
+      ArrayRef<char> stored = p.perByte == 2 ? shareBytes(panel, p.lanes, p.addsBias ? 8 : 0) : ArrayRef<char>(panel);
+      if (Error error = file.write(stored, at))
         return error;
-      at += panel.size();
+      at += stored.size();
     }
   return Error::success();
 }
 
 static Error writeBlob(OutputFile &file, uint64_t base, const WeightBlob &blob) {
   uint64_t at = base + blob.offset, size = blob.size();
+  if (const auto &p = blob.panels; p && p->perByte != 1 && (p->perByte != 2 || p->elementBytes != 1 || p->lanes % 2))
+    return internalError("panels of " + Twine(p->lanes) + " lanes with " + Twine(p->perByte) + " values per byte");
   if (blob.panels && blob.recipe != WeightBlob::Copy)
     switch (blob.recipe) {
     case WeightBlob::UnpackNibblesSigned:

@@ -198,12 +198,27 @@ static FailureOr<SmallVector<int64_t>> packedShape(RankedTensorType source, Pack
   return shape;
 }
 
+/// The elements of panels. Values of 4 bits or less, which tensors hold in a byte each, share bytes where the lanes of
+/// a step can be halved: the first half is in the low bits, the second one in the high bits, so that a mask or a shift
+/// of a vector is a vector again.
+static Type panelElement(Type elem, PackingAttr packing) {
+  auto integer = dyn_cast<IntegerType>(elem);
+  if (!integer || integer.getWidth() < 2 || integer.getWidth() > 4)
+    return elem;
+  if (packing.getDepth() != 1 || packing.getLanes() % 2 != 0)
+    return IntegerType::get(elem.getContext(), 8);
+  return IntegerType::get(elem.getContext(), 4, integer.getSignedness());
+}
+
 static LogicalResult verifyPacking(Operation *op, Type plain, Type packed, PackingAttr packing) {
   auto plainType = cast<RankedTensorType>(plain), packedType = cast<RankedTensorType>(packed);
   FailureOr<SmallVector<int64_t>> shape = packedShape(plainType, packing);
   if (failed(shape))
     return op->emitOpError("has a packing that does not name each dimension of ") << plain << " once";
-  if (packedType.getShape() != ArrayRef(*shape) || packedType.getElementType() != plainType.getElementType())
+  Type elem = packedType.getElementType();
+  bool fits = elem == plainType.getElementType() ||
+              (plainType.getElementType().isInteger(8) && elem.isInteger(4) && panelElement(elem, packing) == elem);
+  if (packedType.getShape() != ArrayRef(*shape) || !fits)
     return op->emitOpError("has panels of type ") << packed << " where the packing makes another shape";
   return success();
 }
@@ -259,5 +274,6 @@ LogicalResult BindOp::verify() {
 
 RankedTensorType optc::kernel::packedType(RankedTensorType source, PackingAttr packing) {
   FailureOr<SmallVector<int64_t>> shape = packedShape(source, packing);
-  return failed(shape) ? RankedTensorType() : RankedTensorType::get(*shape, source.getElementType());
+  return failed(shape) ? RankedTensorType()
+                       : RankedTensorType::get(*shape, panelElement(source.getElementType(), packing));
 }

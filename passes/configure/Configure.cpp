@@ -51,7 +51,10 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
   Value source = operand.get();
   if (!panels) {
     OpBuilder before(operand.getOwner()->getParentOfType<kernel::DispatchOp>());
-    Type type = kernel::packedType(cast<RankedTensorType>(source.getType()), packing);
+    auto type = cast<RankedTensorType>(source.getType());
+    if (auto narrow = source.getDefiningOp<kernel::PackedConstantOp>()) // values smaller than bytes
+      type = type.clone(getElementTypeOrSelf(narrow.getValue().getType()));
+    type = kernel::packedType(type, packing);
     panels = kernel::PackOp::create(before, source.getLoc(), type, source, packing);
   }
   OpBuilder inside(operand.getOwner());

@@ -39,8 +39,9 @@ static kernel::GemmBlocks blocksFor(const Contraction &c, Type elem, const confi
   blocks.depth = depthFor(c, machine);
   blocks.lanes = machine.vectorBits / elem.getIntOrFloatBitWidth();
   bool many = machine.vectorRegisters >= 32;
-  // Three vectors keep the multiply-adds of narrow vectors ahead of the loads.
-  blocks.vectors = many && machine.vectorBits == 128 ? 3 : 2;
+  // Three vectors keep the multiply-adds of narrow vectors ahead of the loads. Two share bytes.
+  blocks.vectors =
+      many && machine.vectorBits == 128 && !c.operandB().tensor.getDefiningOp<kernel::PackedConstantOp>() ? 3 : 2;
   int64_t accumulators = many ? 24 : blocks.depth == 2 ? 8 : 12; // pairs keep four vectors of b beside them
   blocks.rows = accumulators / blocks.vectors;
   blocks.panels = 1;

@@ -324,7 +324,9 @@ int64_t Planner::placeWeight(ElementsAttr value, kernel::PackingAttr packing) {
   if (packing)
     type = kernel::packedType(type, packing);
   if (isNew)
-    weightBytes = llvm::alignTo(weightBytes + type.getNumElements() * elementBytes(type.getElementType()),
+    weightBytes = llvm::alignTo(weightBytes + (packing && type.getElementType().isInteger(4)
+                                                   ? type.getNumElements() / 2 // they share bytes
+                                                   : type.getNumElements() * elementBytes(type.getElementType())),
                                 ArenaPlanner::kAlignment);
   return it->second;
 }

@@ -4,6 +4,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 CASES = {}
+U4, S4 = TensorProto.UINT4, TensorProto.INT4
 
 
 def case(*rows):
@@ -73,15 +74,25 @@ class Graph:
         self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
+    def four_bits(self, kind, *shape):
+        """A constant of 4-bit integers of the whole range."""
+        name = f"w{len(self.initializers)}"
+        bytes = self.rng.integers(0, 256, -(-int(np.prod(shape)) // 2)).astype(np.uint8)
+        if np.prod(shape) % 2:
+            bytes[-1] &= 15
+        self.initializers.append(helper.make_tensor(name, kind, shape, bytes.tobytes(), raw=True))
+        return name
+
     def scales(self, *shape):
         return self.value(self.rng.uniform(0.001, 0.02, shape).astype(np.float32))
 
     def finish(self):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.initializers)
-        opsets = [helper.make_opsetid("", 18)]
+        small = any(t.data_type in (U4, S4) for t in self.initializers)
+        opsets = [helper.make_opsetid("", 21 if small else 18)]
         if any(node.domain for node in self.nodes):
             opsets.append(helper.make_opsetid("com.microsoft", 1))
-        return helper.make_model(graph, opset_imports=opsets, ir_version=9), self.feeds
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if small else 9), self.feeds
 
 
 # ---- products ----
@@ -486,6 +497,51 @@ def block_weights(m, n, k, block, bits):
             if zeros:
                 operands.append(g.value(g.rng.integers(0, 256, (n * -(-blocks * bits // 8),)).astype(np.uint8)))
             g.output(g.node("Tanh", g.node("MatMulNBits", *operands, **sizes)))
+        yield g.finish()
+
+
+@case(
+    (1, 40, 64, 32, S4), (1, 333, 96, 16, U4), (2, 65, 48, 24, S4), (5, 37, 63, 7, U4), (7, 1, 2560, 32, S4), (13, 100, 36, 12, U4),
+    (23, 33, 130, 26, S4), (3, 52, 45, 1, S4), (6, 33, 70, 32, U4), ("m", 48, 96, 32, S4), ("m", 45, 51, 17, U4),
+)  # fmt: skip
+def four_bit_weights(m, n, k, block, kind):
+    """Weights of 4 bits with one scale, scales of columns and of blocks of k, as they are and transposed, with zero points
+    and without; blocks that k is no multiple of. All larger than what IR holds itself."""
+    for size in [1, 2, 19] if m == "m" else [0]:
+        g = Graph(m=size)
+        x = g.input(m, k)
+        blocks = -(-k // block)
+        for zeros in (False, True):
+
+            def weights(shape, scales, **attributes):
+                operands = [g.four_bits(kind, *shape), g.scales(*scales)]
+                return g.node("DequantizeLinear", *operands, *([g.four_bits(kind, *scales)] if zeros else []), **attributes)
+
+            g.output(g.node("MatMul", x, weights((k, n), ())))
+            g.output(g.node("Relu", g.node("Add", g.node("MatMul", x, weights((k, n), (n,), axis=1)), g.constant(n))))
+            g.output(g.node("Gemm", x, weights((n, k), (n,), axis=0), g.constant(n), transB=1))
+            g.output(g.node("Tanh", g.node("MatMul", x, weights((k, n), (blocks, n), axis=0, block_size=block))))
+            g.output(g.node("Gemm", x, weights((n, k), (n, blocks), axis=1, block_size=block), transB=1))
+        yield g.finish()
+
+
+@case((1, 16, 24, 9, 7, 3, 1, 1, 1), (2, 33, 65, 8, 9, 1, 1, 0, 1), (1, 12, 40, 11, 10, 5, 2, 2, 2), (1, 32, 32, 7, 8, 3, 1, 1, 32), ("n", 20, 24, "h", "w", 3, 2, 1, 1))
+def conv_weights(n, c, f, h, w, kernel, stride, pad, group):
+    """Convolutions of which only the weights are quantized, with 8 and 4 bits, scales of filters, and zero points."""
+    for run in ([dict(n=1, h=11, w=12), dict(n=2, h=6, w=17)] if n == "n" else [{}]):
+        g = Graph(**run)
+        x, shape = g.input(n, c, h, w), (f, c // group, kernel, kernel)
+        window = dict(kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4, group=group)
+        zeros = g.value(g.integers(np.int8, (f,)))
+        for operands in (
+            [g.value(g.integers(np.int8, shape)), g.scales(f)],
+            [g.value(g.integers(np.uint8, shape)), g.scales()],
+            [g.four_bits(S4, *shape), g.scales(f)],
+            [g.four_bits(U4, *shape), g.scales(f), g.four_bits(U4, f)],
+            [g.value(g.integers(np.int8, shape)), g.scales(f), zeros],
+        ):
+            weights = g.node("DequantizeLinear", *operands, axis=0)
+            g.output(g.node("Relu", g.node("Conv", x, weights, g.constant(f), **window)))
         yield g.finish()
 
 

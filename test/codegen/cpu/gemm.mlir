@@ -118,3 +118,78 @@ func.func @main(%x: tensor<18x70xi8>) -> tensor<18x20xi32> {
   }
   return %0 : tensor<18x20xi32>
 }
+
+// -----
+
+#a = affine_map<(m, n, j, k) -> (m, j, k)>
+#b = affine_map<(m, n, j, k) -> (n, j, k)>
+#s = affine_map<(m, n, j, k) -> (n, j)>
+#c = affine_map<(m, n, j, k) -> (m, n)>
+
+// Two vectors of 4-bit values come from one load. At -O3 the scale of a block multiplies the sum of the block, in the outer
+// loop; below, every element. Signed values are stored with 8 added, which a single row subtracts from its sum, times the
+// sum of its elements. It multiplies whole bytes instead of their high halves.
+// PAIRS-LABEL: func.func private @k0_rows
+// CHECK-LABEL: func.func private @k0_rows
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: vector.load {{.*}} : memref<1024xi8>, vector<8xi8>
+// CHECK: arith.extui {{.*}} : vector<8xi8> to vector<8xi32>
+// CHECK: arith.andi
+// CHECK: arith.subi
+// CHECK-NOT: vector.load
+// CHECK: arith.shrui
+// CHECK: arith.subi
+// CHECK: scf.yield
+// CHECK: vector.load {{.*}}xf32>, vector<8xf32>
+// CHECK: arith.mulf {{.*}} : vector<8xf32>
+// CHECK: scf.yield
+// CHECK-LABEL: func.func private @k1_row
+// CHECK: vector.shuffle {{.*}} : vector<8xi8>, vector<8xi8>
+// CHECK-NOT: arith.{{subi|shrui}} {{.*}} : vector
+// CHECK: scf.yield
+// CHECK: arith.subf {{.*}} : vector<8xf32>
+// CHECK: scf.yield
+// O2-LABEL: func.func private @k0_rows
+// O2: arith.sitofp {{.*}} : vector<8xi32> to vector<8xf32>
+// O2: arith.mulf {{.*}} : vector<8xf32>
+// O2: arith.mulf {{.*}} : vector<8xf32>
+// O2-LABEL: func.func private @k1_row
+// O2: arith.subi {{.*}} : vector<8xi32>
+// O2-NOT: arith.subf
+func.func @main(%x: tensor<6x2x32xf32>, %y: tensor<1x2x32xf32>) -> (tensor<6x32xf32>, tensor<1x32xf32>) {
+  %w = kernel.packed_constant dense<1> : tensor<32x2x32xi4> : tensor<32x2x32xi8>
+  %scale = arith.constant dense<0.5> : tensor<32x2xf32>
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "rows" [] -> tensor<6x32xf32> {
+  ^bb0(%d: tensor<6x32xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<6x32xf32>) -> tensor<6x32xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #s, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%x, %w, %scale : tensor<6x2x32xf32>, tensor<32x2x32xi8>, tensor<32x2xf32>) outs(%f : tensor<6x32xf32>) {
+    ^bb0(%u: f32, %v: i8, %s: f32, %acc: f32):
+      %wide = arith.extsi %v : i8 to i32
+      %e = arith.sitofp %wide : i32 to f32
+      %q = arith.mulf %e, %s : f32
+      %m = arith.mulf %u, %q : f32
+      %r = arith.addf %acc, %m : f32
+      linalg.yield %r : f32
+    } -> tensor<6x32xf32>
+    kernel.yield %p : tensor<6x32xf32>
+  }
+  %1 = kernel.dispatch "row" [] -> tensor<1x32xf32> {
+  ^bb0(%d: tensor<1x32xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<1x32xf32>) -> tensor<1x32xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #s, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%y, %w, %scale : tensor<1x2x32xf32>, tensor<32x2x32xi8>, tensor<32x2xf32>) outs(%f : tensor<1x32xf32>) {
+    ^bb0(%u: f32, %v: i8, %s: f32, %acc: f32):
+      %wide = arith.extsi %v : i8 to i32
+      %e = arith.sitofp %wide : i32 to f32
+      %q = arith.mulf %e, %s : f32
+      %m = arith.mulf %u, %q : f32
+      %r = arith.addf %acc, %m : f32
+      linalg.yield %r : f32
+    } -> tensor<1x32xf32>
+    kernel.yield %p : tensor<1x32xf32>
+  }
+  return %0, %1 : tensor<6x32xf32>, tensor<1x32xf32>
+}

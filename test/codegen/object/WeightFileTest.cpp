@@ -93,6 +93,48 @@ TEST(WeightFile, PacksValuesSmallerThanBytes) {
   EXPECT_EQ(w.data, std::string("\1\2\0\3\xFF\0", 6));
 }
 
+TEST(WeightFile, PutsHalvesOfPanelsIntoSharedBytes) {
+  // Columns of three: 1, 2, 3 and -1, 4, 5; the fourth lane is empty.
+  WeightBlob blob{0, bytes("\x21\xF3\x54")};
+  blob.recipe = WeightBlob::UnpackNibblesSigned;
+  blob.count = 6;
+  WeightBlob::Panels panels;
+  panels.n = {{3, 1}};
+  panels.k = {{2, 3}};
+  panels.lanes = 4;
+  panels.elementBytes = 1;
+  panels.perByte = 2;
+  blob.panels = panels;
+  EXPECT_EQ(blob.size(), 4u);
+  Written w("x86-64-v2", {blob});
+  ASSERT_EQ(w.error, "");
+  EXPECT_EQ(w.data, std::string("\x31\x02\x5F\x04", 4));
+  panels.addsBias = true;
+  blob.panels = panels;
+  Written biased("x86-64-v2", {blob});
+  ASSERT_EQ(biased.error, "");
+  EXPECT_EQ(biased.data, std::string("\xB9\x8A\xD7\x8C", 4));
+  panels.addsBias = false;
+  blob.panels = panels;
+  // Values of 2 bits as well: 3, 2, 1 and 0, 1, 2, extended to 4.
+  blob.bytes = bytes(StringRef("\x1B\x09", 2));
+  blob.recipe = WeightBlob::UnpackCrumbsSigned;
+  Written crumbs("x86-64-v2", {blob});
+  ASSERT_EQ(crumbs.error, "");
+  EXPECT_EQ(crumbs.data, std::string("\x1F\x0E\xE0\x01", 4));
+}
+
+TEST(WeightFile, RefusesSharedBytesOfOddPanels) {
+  WeightBlob blob{0, bytes("ab")};
+  WeightBlob::Panels panels;
+  panels.n = {{2, 1}};
+  panels.lanes = 3;
+  panels.elementBytes = 1;
+  panels.perByte = 2;
+  blob.panels = panels;
+  EXPECT_NE(Written("x86-64-v2", {blob}).error, "");
+}
+
 TEST(WeightFile, DefinesOneHiddenSymbol) {
   Written w("x86-64-v2", {{0, bytes("abcd")}});
   ASSERT_EQ(w.error, "");

@@ -32,6 +32,23 @@ func.func @pack_out_of_range(%x: tensor<2x3xf32>) {
 
 // -----
 
+func.func @pack_halves(%x: tensor<2x3xf32>) {
+  // expected-error @below {{where the packing makes another shape}}
+  %0 = kernel.pack %x <outer = [], n = [1], k = [0], lanes = 16> : tensor<2x3xf32> to tensor<1x2x16xi4>
+  return
+}
+
+// -----
+
+// An odd number of lanes has no halves that could share bytes.
+func.func @pack_odd_halves(%x: tensor<2x3xi8>) {
+  // expected-error @below {{where the packing makes another shape}}
+  %0 = kernel.pack %x <outer = [], n = [1], k = [0], lanes = 15> : tensor<2x3xi8> to tensor<1x2x15xui4>
+  return
+}
+
+// -----
+
 func.func @pack_shape(%x: tensor<2x3xf32>) {
   // expected-error @below {{where the packing makes another shape}}
   %0 = kernel.pack %x <outer = [], n = [1], k = [0], lanes = 16> : tensor<2x3xf32> to tensor<2x2x16xf32>

@@ -2,6 +2,7 @@
 // RUN: optc-opt %s -optc-configure="vector-bits=512 vector-registers=32" | FileCheck %s --check-prefix=WIDE
 // RUN: optc-opt %s -optc-configure="vector-bits=512 vector-registers=32 dot-depth=4" | FileCheck %s --check-prefix=QUADS
 // RUN: optc-opt %s -optc-configure="vector-bits=256 vector-registers=16 dot-depth=2" | FileCheck %s --check-prefix=PAIRS
+// RUN: optc-opt %s -optc-configure="vector-bits=128 vector-registers=32" | FileCheck %s --check-prefix=NEON
 // RUN: optc-opt %s -optc-configure=opt-level=0 | FileCheck %s --check-prefix=O0
 
 #a = affine_map<(m, n, k) -> (m, k)>
@@ -186,6 +187,43 @@ func.func @dequantized(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
         ins(%x, %w, %scale : tensor<7x2x32xf32>, tensor<2x32x40xi8>, tensor<2x40xf32>) outs(%f : tensor<7x40xf32>) {
     ^bb0(%u: f32, %v: i8, %s: f32, %acc: f32):
       %e = arith.sitofp %v : i8 to f32
+      %q = arith.mulf %e, %s : f32
+      %m = arith.mulf %u, %q : f32
+      %r = arith.addf %acc, %m : f32
+      linalg.yield %r : f32
+    } -> tensor<7x40xf32>
+    kernel.yield %p : tensor<7x40xf32>
+  }
+  return %0 : tensor<7x40xf32>
+}
+
+// Values of 4 bits share bytes in panels, zero points, too. Vectors of 128 bits are two then, not three.
+// WIDE-LABEL: func.func @four_bits
+// WIDE-DAG: kernel.pack %{{.*}} <outer = [], n = [2], k = [0, 1], lanes = 32> : tensor<2x32x40xi8> to tensor<2x64x32xi4>
+// WIDE-DAG: kernel.pack %{{.*}} <outer = [], n = [1], k = [0], lanes = 32> : tensor<2x40xi8> to tensor<2x2x32xui4>
+// WIDE: kernel.packed %{{.*}} : tensor<2x64x32xi4> to tensor<2x32x40xi8>
+// NEON-LABEL: func.func @four_bits
+// NEON: kernel.pack %{{.*}} lanes = 8> : tensor<2x32x40xi8> to tensor<5x64x8xi4>
+// NEON: kernel.dispatch "weights"{{.*}}blocks = [7, 4, 2, 1, 1]
+func.func @four_bits(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
+  %w = kernel.packed_constant dense<1> : tensor<2x32x40xi4> : tensor<2x32x40xi8>
+  %zero = kernel.packed_constant dense<1> : tensor<2x40xui4> : tensor<2x40xi8>
+  %scale = arith.constant dense<0.5> : tensor<2x40xf32>
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "weights" [] -> tensor<7x40xf32> {
+  ^bb0(%d: tensor<7x40xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<7x40xf32>) -> tensor<7x40xf32>
+    %p = linalg.generic {indexing_maps = [affine_map<(m, n, j, k) -> (m, j, k)>, affine_map<(m, n, j, k) -> (j, k, n)>,
+                                          affine_map<(m, n, j, k) -> (j, n)>, affine_map<(m, n, j, k) -> (j, n)>,
+                                          affine_map<(m, n, j, k) -> (m, n)>],
+                         iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%x, %w, %scale, %zero : tensor<7x2x32xf32>, tensor<2x32x40xi8>, tensor<2x40xf32>, tensor<2x40xi8>)
+        outs(%f : tensor<7x40xf32>) {
+    ^bb0(%u: f32, %v: i8, %s: f32, %o: i8, %acc: f32):
+      %wide = arith.extsi %v : i8 to i32
+      %zwide = arith.extui %o : i8 to i32
+      %i = arith.subi %wide, %zwide : i32
+      %e = arith.sitofp %i : i32 to f32
       %q = arith.mulf %e, %s : f32
       %m = arith.mulf %u, %q : f32
       %r = arith.addf %acc, %m : f32
