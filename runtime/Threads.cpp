@@ -122,26 +122,46 @@ void optc::rt::runOnPool(ThreadPool *pool, void (*body)(void *, int32_t), void *
 
 //===-- launches -------------------------------------------------------------//
 
+// Each worker begins with a range of its own, the same part of the tiles in every launch, so that it finds in its cache
+// what it wrote in the launch before; whoever has finished takes from the others' ranges.
+
 namespace {
+constexpr int32_t kMaxRanges = 32; // more workers share them
+
+struct alignas(64) Range {
+  int64_t next, end, step; // `next`: first tile not taken yet
+};
 struct Launch {
   optc_kernel kernel;
   void *const *buf;
   const int64_t *scalar;
   char *scratch;
-  int64_t scratchBytes, tiles, step;
-  int64_t next; // first tile not taken yet
+  int64_t scratchBytes;
+  int32_t count;
+  Range ranges[kMaxRanges];
 };
 } // namespace
 
 static void runTiles(void *arg, int32_t worker) {
   auto *l = static_cast<Launch *>(arg);
   optc_dispatch d = {l->buf, l->scalar, l->scratch ? l->scratch + worker * l->scratchBytes : nullptr, 0, 0, worker};
-  for (;;) {
-    d.first = __atomic_fetch_add(&l->next, l->step, __ATOMIC_RELAXED);
-    if (d.first >= l->tiles)
-      return;
-    d.last = d.first + l->step < l->tiles ? d.first + l->step : l->tiles;
-    l->kernel(&d);
+  for (int32_t i = 0; i < l->count; ++i) {
+    Range &range = l->ranges[(worker + i) % l->count];
+    while ((d.first = __atomic_fetch_add(&range.next, range.step, __ATOMIC_RELAXED)) < range.end) {
+      d.last = d.first + range.step < range.end ? d.first + range.step : range.end;
+      l->kernel(&d);
+    }
+  }
+}
+
+/// Parts of equal length. Four steps each even out unequal speeds; more would only cost atomic operations.
+static void splitTiles(Launch &l, int64_t tiles, int32_t workers) {
+  l.count = workers < kMaxRanges ? workers : kMaxRanges;
+  int64_t whole = tiles / l.count, rest = tiles % l.count, first = 0;
+  for (int32_t i = 0; i < l.count; ++i) {
+    int64_t length = whole + (i < rest);
+    l.ranges[i] = {first, first + length, length > 4 ? length / 4 : 1};
+    first += length;
   }
 }
 
@@ -162,9 +182,13 @@ extern "C" void optc_rt_launch(optc_host *h, optc_kernel kernel, void *const *bu
     kernel(&d);
     return;
   }
-  // Four steps per worker even out unequal speeds; more would only cost atomic operations.
-  int64_t step = tiles / (int64_t(workers) * 4);
-  Launch l = {kernel, buf, scalar, scratch, line, tiles, step > 0 ? step : 1, 0};
+  Launch l;
+  l.kernel = kernel;
+  l.buf = buf;
+  l.scalar = scalar;
+  l.scratch = scratch;
+  l.scratchBytes = line;
+  splitTiles(l, tiles, workers);
   if (h->options.parallel_for)
     h->options.parallel_for(h->options.parallel_for_user, workers, runTiles, &l);
   else

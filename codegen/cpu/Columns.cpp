@@ -12,11 +12,13 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/common/Bodies.h"
 #include "optc/codegen/cpu/Emitters.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/cpu/Lanes.h"
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
 using kernel::ColumnGroup;
 using kernel::ColumnOp;
@@ -37,7 +39,6 @@ private:
   void emitVectors(Value row, Value column, int64_t vectors, Value mask);
   SmallVector<Value> emitK(const ColumnOp &op, size_t level, SmallVector<Value> offsets, SmallVector<Value> acc);
   SmallVector<Value> emitBody(const ColumnOp &op, ArrayRef<Value> offsets, ArrayRef<Value> acc);
-  Value rowOffset(const ColumnOp &op, const ColumnOperand &input, Value row);
 
   KernelBody &body;
   ImplicitLocOpBuilder &b;
@@ -58,29 +59,21 @@ private:
 } // namespace
 
 LogicalResult ColumnEmitter::analyze() {
-  SmallVector<linalg::GenericOp> generics;
-  for (linalg::LinalgOp op : body.ops())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
-      generics.push_back(generic);
-  auto refuse = [&](StringRef why) {
-    return body.func.emitError("the column family cannot emit kernel '") << body.func.getName() << "': " << why;
-  };
-  FailureOr<kernel::ColumnBlocks> blocks = kernel::ColumnBlocks::get(body.strategy);
+  FailureOr<kernel::ColumnBlocks> blocks = body.blocks<kernel::ColumnBlocks>();
   if (failed(blocks))
-    return refuse("its strategy has blocks of another family");
+    return failure();
+  SmallVector<linalg::GenericOp> generics = body.generics();
   std::string why;
   FailureOr<ColumnGroup> match = kernel::bindColumns(generics, blocks->columnLoops, &why);
   if (failed(match))
-    return refuse(why);
+    return body.refuse(why);
   group = std::move(*match);
+  if (failed(body.bindGroup(group.ops, results)))
+    return failure();
   lanes = blocks->lanes;
   vectors = blocks->vectors;
   numColumns = body.size(group.numColumns);
   for (const ColumnOp &op : group.ops) {
-    results.push_back(body.destination(op.result()));
-    for (const ColumnOperand &input : op.inputs)
-      if (input.source < 0 && !body.flat(input.walk.tensor))
-        return refuse("an operand has no buffer");
     SmallVector<SmallVector<unsigned>> runs;
     for (unsigned loop : op.k) {
       bool joins = !runs.empty() && llvm::all_of(op.inputs, [&](const ColumnOperand &input) {
@@ -96,23 +89,6 @@ LogicalResult ColumnEmitter::analyze() {
   if (options.contract)
     allowContraction(generics);
   return success();
-}
-
-Value ColumnEmitter::rowOffset(const ColumnOp &op, const ColumnOperand &input, Value row) {
-  if (op.outer.empty())
-    return index.c(0);
-  if (op.nest.isFlat(input.walk, op.outer))
-    return index.mul(row, body.size(input.walk.strides[op.outer.back()]));
-  Value offset = index.c(0), rest = row;
-  for (unsigned loop : llvm::reverse(op.outer)) {
-    bool outermost = loop == op.outer.front();
-    Value size = body.size(op.nest.sizes[loop]);
-    Value at = outermost ? rest : index.rem(rest, size);
-    rest = outermost ? rest : index.div(rest, size);
-    if (input.walk.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(input.walk.strides[loop])));
-  }
-  return offset;
 }
 
 /// One evaluation of the body for every vector. `acc` is empty for elementwise ops.
@@ -135,14 +111,11 @@ SmallVector<Value> ColumnEmitter::emitBody(const ColumnOp &op, ArrayRef<Value> o
       }
       auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
       Value at = index.add(offsets[i], index.c(v * lanes));
-      args.push_back(currentMask ? vector::MaskedLoadOp::create(b, type, buffer, at, currentMask,
-                                                                arith::ConstantOp::create(b, b.getZeroAttr(type)))
-                                       .getResult()
-                                 : vector::LoadOp::create(b, type, buffer, at).getResult());
+      args.push_back(loadLanes(b, type, buffer, at, currentMask));
     }
     if (!acc.empty())
       args.push_back(acc[v]);
-    out.push_back(cloneOnVectors(b, *op.nest.op.getBody(), args, lanes, [](unsigned) { return Value(); })[0]);
+    out.push_back(cloneBody(b, *op.nest.op.getBody(), args, lanes)[0]);
   }
   return out;
 }
@@ -172,7 +145,7 @@ void ColumnEmitter::emitVectors(Value row, Value column, int64_t count, Value ma
     for (const ColumnOperand &input : op.inputs) {
       Value offset;
       if (input.source < 0) {
-        offset = rowOffset(op, input, row);
+        offset = body.offsetAlong(op.nest, input.walk, op.outer, row);
         if (input.isVector)
           offset = index.add(offset, column);
       }
@@ -240,13 +213,12 @@ LogicalResult ColumnEmitter::run() {
     return failure();
   size_t numGroups = kernel::tileGroups(body.strategy).size();
   if (numGroups < 1 || numGroups > 2)
-    return body.func.emitError("the column family cannot emit kernel '")
-           << body.func.getName() << "': it has " << numGroups << " tile groups where 1 or 2 are known";
+    return body.refuse("it has " + Twine(numGroups) + " tile groups where 1 or 2 are known");
   body.forTiles([&](ArrayRef<KernelBody::TileRange> ranges) { emitTile(ranges); });
   body.finish();
   return success();
 }
 
-LogicalResult optc::cpu::emitColumns(KernelBody &body, const EmitOptions &options) {
+LogicalResult cpu::emitColumns(KernelBody &body, const EmitOptions &options) {
   return ColumnEmitter(body, options).run();
 }

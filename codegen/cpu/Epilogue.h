@@ -1,22 +1,15 @@
 //===- Epilogue.h - consumers computed on accumulators ----------*- C++ -*-===//
 #ifndef OPTC_CODEGEN_CPU_EPILOGUE_H
 #define OPTC_CODEGEN_CPU_EPILOGUE_H
-#include "optc/codegen/cpu/KernelBody.h"
+#include "optc/codegen/common/Epilogues.h"
 #include <functional>
 
 namespace optc::cpu {
 
-/// The elementwise ops behind the root of a kernel, a product or a window, which are cloned onto its accumulators
-/// before those are stored.
-class EpilogueEmitter {
+/// The consumers of a product or a window on vectors of its sums.
+class EpilogueEmitter : public codegen::EpilogueChain {
 public:
-  explicit EpilogueEmitter(KernelBody &body) : body(body), b(body.b) {}
-
-  /// Takes the structured ops of the kernel behind the root of `nest`; the arguments are those of matchEpilogue.
-  mlir::LogicalResult collect(const kernel::LoopNest &nest, llvm::ArrayRef<unsigned> columns, bool indices);
-
-  /// Calls `visit` for every operand, whose address stays valid.
-  void forOperands(llvm::function_ref<void(const kernel::NestOperand &)> visit) const;
+  using EpilogueChain::EpilogueChain;
 
   /// Some consecutive elements of the result.
   struct Place {
@@ -33,13 +26,7 @@ public:
   void store(mlir::Value sum, const Place &place);
 
 private:
-  mlir::Value load(mlir::OpOperand &operand, const kernel::NestOperand &walk, const Place &place);
-
-  KernelBody &body;
-  mlir::ImplicitLocOpBuilder &b;
-  const kernel::LoopNest *nest = nullptr;
-  llvm::SmallVector<unsigned> columns;
-  llvm::SmallVector<kernel::Epilogue> epilogues;
+  mlir::Value load(mlir::Value buffer, const kernel::NestOperand &walk, const Place &place);
 };
 
 } // namespace optc::cpu

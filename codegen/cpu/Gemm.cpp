@@ -18,13 +18,15 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/common/Bodies.h"
 #include "optc/codegen/cpu/Dot.h"
 #include "optc/codegen/cpu/Emitters.h"
 #include "optc/codegen/cpu/Epilogue.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/cpu/Lanes.h"
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
 using kernel::NestOperand;
 using kernel::SizeExpr;
@@ -120,16 +122,14 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult GemmEmitter::analyze() {
-  linalg::GenericOp root;
-  for (linalg::LinalgOp op : body.ops())
-    if (!root)
-      root = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (!root)
-    return body.func.emitError("kernel '") << body.func.getName() << "' has no product for the gemm family";
+  SmallVector<linalg::GenericOp> generics = body.generics();
+  if (generics.empty())
+    return body.refuse("it has no product");
+  linalg::GenericOp root = generics.front();
   std::string why;
   FailureOr<kernel::Contraction> match = kernel::matchContraction(root, &why);
   if (failed(match))
-    return root.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
+    return body.refuse(why, root);
   c = std::move(*match);
   if (failed(epilogue.collect(c.nest, c.n, /*indices=*/false)))
     return failure();
@@ -137,20 +137,17 @@ LogicalResult GemmEmitter::analyze() {
   if (failed(step))
     return failure();
   dot = *step;
-  auto refuse = [&](StringRef reason) {
-    return root.emitError("the gemm family cannot emit kernel '") << body.func.getName() << "': " << reason;
-  };
   for (const NestOperand *operand : c.secondOperands()) {
     auto packed = operand->tensor.getDefiningOp<kernel::PackedOp>();
     bool moves = llvm::any_of(c.n, [&](unsigned loop) { return operand->moves(loop); });
     if (c.computedB && (moves || seconds.empty()) && !packed)
-      return refuse("a tensor that the second operand is computed from is not in panels");
+      return body.refuse("a tensor that the second operand is computed from is not in panels", root);
     seconds.push_back(
         {operand, packed, body.flat(operand->tensor), !moves && !packed && !seconds.empty(), Value(), {}});
   }
   if (blocks.depth > 1 &&
       (!seconds[0].packed || seconds[0].packed.getPacking().getDepth() != blocks.group() || c.k.empty()))
-    return refuse("the second operand is not in panels of groups");
+    return body.refuse("the second operand is not in panels of groups", root);
   aBuffer = body.flat(c.operandA().tensor);
   return success();
 }
@@ -219,20 +216,7 @@ Value GemmEmitter::outerOffset(const NestOperand &operand) {
 }
 
 Value GemmEmitter::rowOffset(const NestOperand &operand, Value row) {
-  if (c.m.empty())
-    return index.c(0);
-  if (c.nest.isFlat(operand, c.m))
-    return index.mul(row, body.size(operand.strides[c.m.back()]));
-  Value offset = index.c(0), rest = row;
-  for (unsigned loop : llvm::reverse(c.m)) {
-    bool outermost = loop == c.m.front();
-    Value size = body.size(c.nest.sizes[loop]);
-    Value at = outermost ? rest : index.rem(rest, size);
-    rest = outermost ? rest : index.div(rest, size);
-    if (operand.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
-  }
-  return offset;
+  return body.offsetAlong(c.nest, operand, c.m, row);
 }
 
 Value GemmEmitter::columnOffset(const NestOperand &operand, Value column) {
@@ -263,7 +247,7 @@ DotEmitter::Parts GemmEmitter::columnsOf(int64_t v, const Places &bOffsets) {
   auto isVector = [&](Value value) { return isa<VectorType>(map.lookupOrDefault(value).getType()); };
   for (Operation &op : scalars->without_terminator()) {
     if (llvm::any_of(op.getOperands(), isVector))
-      cloneOpOnVectors(b, op, map, blocks.lanes);
+      cloneOp(b, op, map, blocks.lanes);
     else
       b.clone(op, map);
     if (&op == c.computedB.getDefiningOp())
@@ -352,7 +336,7 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Places bOffse
 }
 
 void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns) {
-  for (auto [v, sum] : llvm::enumerate(acc)) {
+  for (size_t v = 0; v < acc.size(); ++v) {
     Value column = index.add(columns.first, index.c(v * blocks.lanes));
     EpilogueEmitter::Place place{
         blocks.lanes, columns.masks[v],
@@ -364,7 +348,7 @@ void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Colu
           bool sameForRows = llvm::none_of(c.m, [&](unsigned loop) { return walk.moves(loop); });
           return sameForRows ? &sharedVectors[{&walk, static_cast<int64_t>(v)}] : nullptr;
         }};
-    epilogue.store(sum, place);
+    epilogue.store(acc[v], place);
   }
 }
 
@@ -543,6 +527,4 @@ LogicalResult GemmEmitter::run() {
   return success();
 }
 
-LogicalResult optc::cpu::emitGemm(KernelBody &body, const EmitOptions &options) {
-  return GemmEmitter(body, options).run();
-}
+LogicalResult cpu::emitGemm(KernelBody &body, const EmitOptions &options) { return GemmEmitter(body, options).run(); }

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
 
 namespace {
@@ -242,7 +243,7 @@ void PackEmitter::run() {
   body.finish();
 }
 
-LogicalResult optc::cpu::emitPack(KernelBody &body, const EmitOptions &) {
+LogicalResult cpu::emitPack(KernelBody &body, const EmitOptions &) {
   kernel::PackOp pack;
   body.func.walk([&](kernel::PackOp op) { pack = op; });
   if (!pack)

@@ -17,17 +17,17 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/common/Bodies.h"
+#include "optc/codegen/common/RowKernel.h"
 #include "optc/codegen/cpu/Emitters.h"
-#include "optc/codegen/cpu/RowPasses.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/cpu/Lanes.h"
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
-using kernel::RowGroup;
 using kernel::RowOp;
 using kernel::RowOperand;
-using kernel::SizeExpr;
 using Kind = kernel::RowOp::Kind;
 
 /// Rows of at most this many bytes are kept on the stack.
@@ -36,10 +36,10 @@ static constexpr int64_t kStackBytes = 16 << 10;
 static constexpr int64_t kStepCost = 128;
 
 namespace {
-class RowEmitter {
+class RowEmitter : RowKernel {
 public:
   RowEmitter(KernelBody &body, const EmitOptions &options)
-      : body(body), b(body.b), index(body.index), options(options) {}
+      : RowKernel(body), b(body.b), index(body.index), options(options) {}
   LogicalResult run();
 
 private:
@@ -50,18 +50,13 @@ private:
     Value mask;               ///< null: all lanes
   };
 
-  /// What is known of a row while its code is made.
-  struct Row {
-    Value at, start;
-    SmallVector<Value> values; ///< of reductions and arithmetic on rows, by op
-    SmallVector<Value> stack;  ///< buffers by op, of rows that are kept
-    llvm::DenseMap<const RowOperand *, Value> offsets, scalars;
+  struct Row : RowKernel::Row {
+    SmallVector<Value> stack; ///< buffers by op, of rows that are kept
   };
 
   LogicalResult analyze();
   void emitRows(Value first, int64_t count);
-  void prepareRow(Value at);
-  void emitRowOps(unsigned point);
+  void storeRowValue(unsigned op);
   SmallVector<Value> startPass(const RowPass &pass);
   void finishPass(const RowPass &pass, ArrayRef<Value> acc);
   SmallVector<Value> emitLevel(const RowPass &pass, SmallVector<Value> outer, SmallVector<Value> acc);
@@ -70,12 +65,9 @@ private:
 
   bool isSequential(const RowOp &op) const { return op.combiner.ordered && options.optLevel < 3; }
   unsigned slotsOf(const RowPass &pass) const;
-  SmallVector<unsigned> reductionsOf(const RowPass &pass) const;
   Value reduceStep(const RowOp &op, ArrayRef<Value> args, Value acc, Value mask);
   Value reduceLanes(const RowOp &op, ArrayRef<Value> accumulators);
-  Value combine(const RowOp &op, Value x, Value y, int64_t width);
 
-  Value rowOffset(const RowOp &op, const RowOperand &input);
   Value columnOffset(const RowOperand &input, const Position &at);
   Value flatOffset(const Position &at);
   Value loadVector(Value buffer, Value offset, Value mask);
@@ -83,17 +75,12 @@ private:
   /// Where the kept value of an op is at this position.
   std::pair<Value, Value> placeOf(unsigned op, const Position &at);
 
-  KernelBody &body;
   ImplicitLocOpBuilder &b;
   IndexEmitter index;
   const EmitOptions &options;
 
-  RowGroup group;
-  RowPlan plan;
   int64_t lanes = 1, accumulators = 1, rowsAtOnce = 1;
-  SmallVector<Value> results;    ///< buffer by op, null where there is none
   SmallVector<Row> rows;         ///< at once
-  SmallVector<Value> levelSizes; ///< of the columns
   SmallVector<Value> levelSteps; ///< elements of a row from one step of a level to the next
   Value columns;
   Row *row = nullptr; ///< the one being emitted
@@ -101,35 +88,13 @@ private:
 } // namespace
 
 LogicalResult RowEmitter::analyze() {
-  SmallVector<linalg::GenericOp> generics;
-  for (linalg::LinalgOp op : body.ops())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
-      generics.push_back(generic);
-  auto refuse = [&](StringRef why) {
-    return body.func.emitError("the row family cannot emit kernel '") << body.func.getName() << "': " << why;
-  };
-  FailureOr<kernel::RowBlocks> blocks = kernel::RowBlocks::get(body.strategy);
-  if (failed(blocks))
-    return refuse("its strategy has blocks of another family");
-  std::string why;
-  FailureOr<RowGroup> match = kernel::bindRows(generics, blocks->shapes, &why);
-  if (failed(match))
-    return refuse(why);
-  group = std::move(*match);
+  FailureOr<kernel::RowBlocks> blocks = body.blocks<kernel::RowBlocks>();
+  if (failed(blocks) || failed(match(blocks->shapes, options)))
+    return failure();
   lanes = blocks->lanes;
   accumulators = blocks->accumulators;
   rowsAtOnce = blocks->rows;
-  for (const RowOp &op : group.ops) {
-    results.push_back(body.destination(op.result()));
-    for (const RowOperand &input : op.inputs)
-      if (input.source < 0 && !body.flat(input.walk.tensor))
-        return refuse("an operand has no buffer");
-  }
-  if (options.contract)
-    allowContraction(generics);
 
-  for (const SizeExpr &level : group.levels)
-    levelSizes.push_back(body.size(level));
   columns = index.c(1);
   SmallVector<Value> steps;
   for (Value size : llvm::reverse(levelSizes)) {
@@ -137,10 +102,7 @@ LogicalResult RowEmitter::analyze() {
     columns = index.mul(columns, size);
   }
   levelSteps.assign(steps.rbegin(), steps.rend());
-  group.numColumns = SizeExpr(1);
-  for (const SizeExpr &level : group.levels)
-    group.numColumns = group.numColumns * level;
-  plan = planPasses(group, [&](unsigned op) { return results[op] != nullptr; }, kStackBytes / rowsAtOnce);
+  planPasses(kStackBytes / rowsAtOnce);
   rows.resize(rowsAtOnce);
   for (Row &r : rows) {
     r.stack.resize(group.ops.size());
@@ -148,8 +110,8 @@ LogicalResult RowEmitter::analyze() {
       if (place.kind != RowPlan::Place::Stack)
         continue;
       Type elem = cast<ShapedType>(group.ops[i].result().getType()).getElementType();
-      r.stack[i] =
-          memref::AllocaOp::create(b, MemRefType::get({group.numColumns.factor}, elem), b.getI64IntegerAttr(64));
+      auto type = MemRefType::get({group.numColumns.factor}, elem);
+      r.stack[i] = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
     }
   }
   return success();
@@ -158,24 +120,6 @@ LogicalResult RowEmitter::analyze() {
 //===----------------------------------------------------------------------===//
 // Addresses
 //===----------------------------------------------------------------------===//
-
-/// Elements from the start of the operand's buffer to the row.
-Value RowEmitter::rowOffset(const RowOp &op, const RowOperand &input) {
-  if (op.rows.empty())
-    return index.c(0);
-  if (op.nest.isFlat(input.walk, op.rows))
-    return index.mul(row->at, body.size(input.walk.strides[op.rows.back()]));
-  Value offset = index.c(0), rest = row->at;
-  for (unsigned loop : llvm::reverse(op.rows)) {
-    bool outermost = loop == op.rows.front();
-    Value size = body.size(op.nest.sizes[loop]);
-    Value at = outermost ? rest : index.rem(rest, size);
-    rest = outermost ? rest : index.div(rest, size);
-    if (input.walk.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(input.walk.strides[loop])));
-  }
-  return offset;
-}
 
 Value RowEmitter::flatOffset(const Position &at) {
   Value offset = at.inner;
@@ -196,10 +140,7 @@ Value RowEmitter::columnOffset(const RowOperand &input, const Position &at) {
 
 Value RowEmitter::loadVector(Value buffer, Value offset, Value mask) {
   auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
-  if (!mask)
-    return vector::LoadOp::create(b, type, buffer, offset);
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, type, buffer, offset, mask, zero);
+  return loadLanes(b, type, buffer, offset, mask);
 }
 
 void RowEmitter::storeVector(Value v, Value buffer, Value offset, Value mask) {
@@ -218,14 +159,6 @@ std::pair<Value, Value> RowEmitter::placeOf(unsigned op, const Position &at) {
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-SmallVector<unsigned> RowEmitter::reductionsOf(const RowPass &pass) const {
-  SmallVector<unsigned> found;
-  for (unsigned i : pass.compute)
-    if (group.ops[i].kind == Kind::Reduction)
-      found.push_back(i);
-  return found;
-}
 
 /// Vectors that one step of a pass works on. A sum in sequence has one.
 unsigned RowEmitter::slotsOf(const RowPass &pass) const {
@@ -247,7 +180,7 @@ Value RowEmitter::reduceStep(const RowOp &op, ArrayRef<Value> args, Value acc, V
   if (!isSequential(op)) {
     SmallVector<Value> all(args);
     all.push_back(acc);
-    Value next = cloneOnVectors(b, block, all, lanes, [](unsigned) { return Value(); })[0];
+    Value next = cloneBody(b, block, all, lanes)[0];
     return mask ? arith::SelectOp::create(b, mask, next, acc).getResult() : next;
   }
   // The elements to add, then one after the other.
@@ -256,7 +189,7 @@ Value RowEmitter::reduceStep(const RowOp &op, ArrayRef<Value> args, Value acc, V
     map.map(from, spread(b, to, lanes));
   for (Operation &inner : block.without_terminator())
     if (&inner != op.combiner.op)
-      cloneOpOnVectors(b, inner, map, lanes);
+      cloneOp(b, inner, map, lanes);
   Value other = op.combiner.op->getOperand(1 - op.combiner.accOperand);
   Value elements = map.contains(other) ? map.lookup(other) : spread(b, other, lanes);
   bool adds = isa<arith::AddFOp>(op.combiner.op);
@@ -267,26 +200,6 @@ Value RowEmitter::reduceStep(const RowOp &op, ArrayRef<Value> args, Value acc, V
         arith::SelectOp::create(b, mask, elements, arith::ConstantOp::create(b, DenseElementsAttr::get(type, neutral)));
   }
   return vector::ReductionOp::create(b, adds ? vector::CombiningKind::ADD : vector::CombiningKind::MUL, elements, acc);
-}
-
-/// What the body makes of two accumulators.
-Value RowEmitter::combine(const RowOp &op, Value x, Value y, int64_t width) {
-  const kernel::Combiner &c = op.combiner;
-  Block &block = *op.nest.op.getBody();
-  auto before = [&](Value acc) {
-    IRMapping map;
-    map.map(block.getArguments().back(), acc);
-    for (Operation *inner : c.pre)
-      cloneOpOnVectors(b, *inner, map, width);
-    return map.lookup(c.op->getOperand(c.accOperand));
-  };
-  IRMapping map;
-  map.map(c.op->getOperand(c.accOperand), before(x));
-  map.map(c.op->getOperand(1 - c.accOperand), before(y));
-  cloneOpOnVectors(b, *c.op, map, width);
-  for (Operation *inner : c.post)
-    cloneOpOnVectors(b, *inner, map, width);
-  return map.lookup(block.getTerminator()->getOperand(0));
 }
 
 /// The accumulators' lanes as one value: pairs, pairs of pairs, ..., in a fixed order.
@@ -344,7 +257,7 @@ void RowEmitter::emitStep(const RowPass &pass, const Position &at, unsigned slot
       continue;
     }
     // The init is the last argument, which no body reads.
-    values[i] = cloneOnVectors(b, *op.nest.op.getBody(), args, lanes, [](unsigned) { return Value(); })[0];
+    values[i] = cloneBody(b, *op.nest.op.getBody(), args, lanes)[0];
   }
   for (unsigned i : pass.store) {
     auto [buffer, offset] = placeOf(i, at);
@@ -433,36 +346,13 @@ void RowEmitter::finishPass(const RowPass &pass, ArrayRef<Value> acc) {
   for (auto [n, i] : llvm::enumerate(reductionsOf(pass))) {
     const RowOp &op = group.ops[i];
     row->values[i] = isSequential(op) ? acc[n * slots] : reduceLanes(op, acc.slice(n * slots, slots));
-    if (results[i])
-      memref::StoreOp::create(b, row->values[i], results[i], row->at);
+    storeRowValue(i);
   }
 }
 
-/// Arithmetic on one value per row.
-void RowEmitter::emitRowOps(unsigned point) {
-  for (unsigned i : plan.rowOpsAt[point]) {
-    const RowOp &op = group.ops[i];
-    SmallVector<Value> args;
-    for (const RowOperand &input : op.inputs)
-      args.push_back(input.source >= 0 ? row->values[input.source] : row->scalars[&input]);
-    row->values[i] = cloneOnVectors(b, *op.nest.op.getBody(), args, /*lanes=*/0, [](unsigned) { return Value(); })[0];
-    if (results[i])
-      memref::StoreOp::create(b, row->values[i], results[i], row->at);
-  }
-}
-
-void RowEmitter::prepareRow(Value at) {
-  row->at = at;
-  row->start = index.mul(at, columns);
-  row->values.assign(group.ops.size(), Value());
-  for (const RowOp &op : group.ops)
-    for (const RowOperand &input : op.inputs) {
-      if (input.source >= 0)
-        continue;
-      Value offset = row->offsets[&input] = rowOffset(op, input);
-      if (!input.movesAlongColumns())
-        row->scalars[&input] = memref::LoadOp::create(b, body.flat(input.walk.tensor), offset);
-    }
+void RowEmitter::storeRowValue(unsigned op) {
+  if (results[op])
+    memref::StoreOp::create(b, row->values[op], results[op], row->at);
 }
 
 /// Rows side by side: while the lanes of one are reduced, the next one's are on their way.
@@ -473,14 +363,17 @@ void RowEmitter::emitRows(Value first, int64_t count) {
       fn(r);
     }
   };
-  forRows([&](int64_t r) { prepareRow(index.add(first, index.c(r))); });
+  auto emitRowOpsAt = [&](unsigned point) {
+    forRows([&](int64_t) { emitRowOps(*row, point, [&](unsigned op) { storeRowValue(op); }); });
+  };
+  forRows([&](int64_t r) { begin(*row, index.add(first, index.c(r)), columns); });
   for (auto [k, pass] : llvm::enumerate(plan.passes)) {
-    forRows([&, k = k](int64_t) { emitRowOps(k); });
+    emitRowOpsAt(k);
     SmallVector<SmallVector<Value>> acc(count);
     forRows([&, &pass = pass](int64_t r) { acc[r] = startPass(pass); });
     forRows([&, &pass = pass](int64_t r) { finishPass(pass, acc[r]); });
   }
-  forRows([&](int64_t) { emitRowOps(plan.passes.size()); });
+  emitRowOpsAt(plan.passes.size());
 }
 
 LogicalResult RowEmitter::run() {
@@ -508,6 +401,4 @@ LogicalResult RowEmitter::run() {
   return success();
 }
 
-LogicalResult optc::cpu::emitRows(KernelBody &body, const EmitOptions &options) {
-  return RowEmitter(body, options).run();
-}
+LogicalResult cpu::emitRows(KernelBody &body, const EmitOptions &options) { return RowEmitter(body, options).run(); }

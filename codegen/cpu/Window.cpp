@@ -17,13 +17,15 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "optc/codegen/common/Bodies.h"
 #include "optc/codegen/cpu/Emitters.h"
 #include "optc/codegen/cpu/Epilogue.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/cpu/Lanes.h"
 #include <map>
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cpu;
 using kernel::NestOperand;
 using kernel::SizeExpr;
@@ -121,17 +123,13 @@ static void allowContraction(Block &block) {
 }
 
 LogicalResult WindowEmitter::analyze() {
-  linalg::GenericOp root;
-  for (linalg::LinalgOp op : body.ops())
-    if (!root)
-      root = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (!root)
-    return body.func.emitError("kernel '") << body.func.getName() << "' has no window for the window family";
+  SmallVector<linalg::GenericOp> generics = body.generics();
+  if (generics.empty())
+    return body.refuse("it has no window");
+  linalg::GenericOp root = generics.front();
   std::string why;
   FailureOr<kernel::Window> match = kernel::matchWindow(root, &why);
-  auto refuse = [&](StringRef reason) {
-    return root.emitError("the window family cannot emit kernel '") << body.func.getName() << "': " << reason;
-  };
+  auto refuse = [&](StringRef reason) { return body.refuse(reason, root); };
   if (failed(match))
     return refuse(why);
   w = std::move(*match);
@@ -387,7 +385,7 @@ void WindowEmitter::visitElements(size_t axis, ArrayRef<SmallVector<Position>> a
       args.back() = sum;
       if (w.weights)
         args[*w.weights] = loadWeights(use.taps, v);
-      sum = cloneOnVectors(b, *w.nest.op.getBody(), args, blocks.lanes, [](unsigned) { return Value(); })[0];
+      sum = cloneBody(b, *w.nest.op.getBody(), args, blocks.lanes)[0];
     }
   }
 }
@@ -485,6 +483,6 @@ LogicalResult WindowEmitter::run() {
   return success();
 }
 
-LogicalResult optc::cpu::emitWindow(KernelBody &body, const EmitOptions &options) {
+LogicalResult cpu::emitWindow(KernelBody &body, const EmitOptions &options) {
   return WindowEmitter(body, options).run();
 }

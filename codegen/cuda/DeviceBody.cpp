@@ -196,6 +196,20 @@ SmallVector<Value> DeviceBody::unflatten(Value flat, ValueRange sizes) {
   return indices;
 }
 
+Value DeviceBody::offsetAlong(const kernel::LoopNest &nest, const kernel::NestOperand &operand,
+                              ArrayRef<unsigned> loops, Value flat) {
+  if (llvm::none_of(loops, [&](unsigned loop) { return operand.moves(loop); }))
+    return index.c(0);
+  if (nest.isFlat(operand, loops))
+    return index.mul(flat, size(operand.strides[loops.back()]));
+  SmallVector<Value> sizes = llvm::map_to_vector(loops, [&](unsigned loop) { return size(nest.sizes[loop]); });
+  Value offset = index.c(0);
+  for (auto [loop, at] : llvm::zip(loops, unflatten(flat, sizes)))
+    if (operand.moves(loop))
+      offset = index.add(offset, index.mul(at, size(operand.strides[loop])));
+  return offset;
+}
+
 Value DeviceBody::flatten(ValueRange indices, ValueRange sizes) {
   Value flat;
   for (auto [at, size] : llvm::zip(indices, sizes))

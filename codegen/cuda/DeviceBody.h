@@ -1,7 +1,7 @@
 //===- DeviceBody.h - what an emitter of device kernels works on -*- C++ -*-===//
 #ifndef OPTC_CODEGEN_CUDA_DEVICEBODY_H
 #define OPTC_CODEGEN_CUDA_DEVICEBODY_H
-#include "optc/codegen/cpu/KernelBody.h"
+#include "optc/codegen/common/KernelBody.h"
 #include "optc/codegen/cuda/DeviceModule.h"
 
 namespace optc::cuda {
@@ -24,7 +24,7 @@ std::vector<DeviceTensorMap> tensorMapsOf(mlir::Operation *kernel);
 
 /// A kernel in gpu.module @device, of the device's calling convention: buffers, then scalars of 64 bits. A tile is the
 /// work of a block.
-class DeviceBody : public cpu::KernelBody {
+class DeviceBody : public codegen::KernelBody {
 public:
   explicit DeviceBody(mlir::func::FuncOp func);
 
@@ -52,6 +52,8 @@ public:
 
   /// The indices of element `flat` of a row-major tensor of these sizes.
   llvm::SmallVector<mlir::Value> unflatten(mlir::Value flat, mlir::ValueRange sizes);
+  mlir::Value offsetAlong(const kernel::LoopNest &nest, const kernel::NestOperand &operand,
+                          llvm::ArrayRef<unsigned> loops, mlir::Value flat) override;
   mlir::Value flatten(mlir::ValueRange indices, mlir::ValueRange sizes);
   /// Sizes of all dimensions of a tensor.
   llvm::SmallVector<mlir::Value> dims(mlir::Value tensor);

@@ -46,7 +46,7 @@ private:
 
   DeviceBody &body;
   mlir::ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  codegen::IndexEmitter index;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Known>> known;
 };
 

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/common/Bodies.h"
 #include "optc/codegen/cuda/Elements.h"
 #include "optc/codegen/cuda/Emitters.h"
 #include "optc/dialects/kernel/Elements.h"
@@ -38,7 +38,7 @@ private:
 
   cuda::DeviceBody &body;
   ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  codegen::IndexEmitter index;
   cuda::ElementEmitter elements;
   const FlatNest &flat;
   int64_t lanes;
@@ -190,29 +190,25 @@ void ElementwiseEmitter::runSquares(unsigned crossed) {
 }
 
 LogicalResult cuda::emitElementwise(DeviceBody &body, const EmitOptions &options) {
-  auto refuse = [&](StringRef why) {
-    return body.func.emitError("the cuda-elementwise family cannot emit kernel '")
-           << body.func.getName() << "': " << why;
-  };
-  FailureOr<kernel::CudaElementwiseBlocks> blocks = kernel::CudaElementwiseBlocks::get(body.strategy);
+  FailureOr<kernel::CudaElementwiseBlocks> blocks = body.blocks<kernel::CudaElementwiseBlocks>();
   if (failed(blocks))
-    return refuse("its strategy has blocks of another family");
+    return failure();
   std::string why;
   FailureOr<FlatNest> flat = kernel::matchFlatNest(body.func.getBody().front(), &why);
   if (failed(flat))
-    return refuse(why);
+    return body.refuse(why);
   if (options.contract)
-    cpu::allowContraction({flat->nest.op});
+    codegen::allowContraction({flat->nest.op});
   if (blocks->lanes == 0) {
     std::optional<unsigned> crossed = flat->crossedGroup();
     if (!crossed || flat->asksWhere || kernel::tileGroups(body.strategy).size() != flat->groups.size() ||
         kSquare % (blocks->threads / kSquare))
-      return refuse("squares want an operand that is transposed, and a group of tiles per group of its loops");
+      return body.refuse("squares want an operand that is transposed, and a group of tiles per group of its loops");
     ElementwiseEmitter(body, *flat, 1).runSquares(*crossed);
     return success();
   }
   if (flat->lanes(blocks->lanes) != blocks->lanes)
-    return refuse("vectors of " + std::to_string(blocks->lanes) + " elements would be cut by its rows");
+    return body.refuse("vectors of " + Twine(blocks->lanes) + " elements would be cut by its rows");
   ElementwiseEmitter(body, *flat, blocks->lanes).run();
   return success();
 }

@@ -1,19 +1,15 @@
 //===- Emitters.h - the families of device kernels --------------*- C++ -*-===//
 //
-// As on the CPU, `configure` names a family in a dispatch's strategy, and the family's emitter turns the outlined
-// kernel into what one thread of it does.
+// A family turns the outlined kernel into what one thread of it does.
 //===----------------------------------------------------------------------===//
 #ifndef OPTC_CODEGEN_CUDA_EMITTERS_H
 #define OPTC_CODEGEN_CUDA_EMITTERS_H
+#include "optc/codegen/common/Emitters.h"
 #include "optc/codegen/cuda/DeviceBody.h"
 
 namespace optc::cuda {
 
-struct EmitOptions {
-  int optLevel = 3;
-  /// Products may be contracted with the additions behind them.
-  bool contract = true;
-};
+using codegen::EmitOptions;
 
 /// Everything: a thread per element of a result, or emitSequence.
 mlir::LogicalResult emitLoops(DeviceBody &body, const EmitOptions &options);

@@ -1,35 +1,23 @@
 //===- Epilogue.cpp - consumers computed on accumulators ------------------===//
 #include "optc/codegen/cuda/Epilogue.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/common/Bodies.h"
 
 using namespace mlir;
 using namespace optc;
 using kernel::NestOperand;
 
 LogicalResult cuda::Epilogue::collect(const kernel::LoopNest &loops, ArrayRef<unsigned> along, bool contract) {
-  nest = &loops;
-  columns.assign(along.begin(), along.end());
-  Value result = loops.op.getResult(0);
-  for (linalg::LinalgOp op : body.ops()) {
-    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    if (!generic || generic == loops.op)
-      continue; // the fill that the root starts from
-    std::string why;
-    FailureOr<kernel::Epilogue> match = kernel::matchEpilogue(loops, columns, generic, result, /*indices=*/false, &why);
-    if (failed(match))
-      return generic.emitError("the ") << body.strategy.getFamily().getValue() << " family cannot emit kernel '"
-                                       << body.func.getName() << "': " << why;
-    if (contract)
-      cpu::allowContraction({generic});
-    ops.push_back(std::move(*match));
-    result = generic.getResult(0);
-  }
+  if (failed(EpilogueChain::collect(loops, along, /*indices=*/false)))
+    return failure();
+  if (contract)
+    for (const kernel::Epilogue &epilogue : ops())
+      codegen::allowContraction({epilogue.op});
   return success();
 }
 
 bool cuda::Epilogue::allowsVectors(int64_t lanes) const {
   auto isAligned = [&](const NestOperand &operand) {
-    if (!moves(operand))
+    if (!movesAlongColumns(operand))
       return true;
     Type elem = cast<RankedTensorType>(operand.tensor.getType()).getElementType();
     if (!elem.isIntOrFloat() || llvm::divideCeil(elem.getIntOrFloatBitWidth(), 8) * lanes > 16)
@@ -41,37 +29,19 @@ bool cuda::Epilogue::allowsVectors(int64_t lanes) const {
   };
   if (columns.empty() || nest->sizeOf(columns).factor % lanes || !isAligned(nest->result()))
     return lanes == 1;
-  return llvm::all_of(ops, [&](const kernel::Epilogue &op) { return llvm::all_of(op.operands, isAligned); });
+  return llvm::all_of(ops(), [&](const kernel::Epilogue &op) { return llvm::all_of(op.operands, isAligned); });
 }
 
 void cuda::Epilogue::store(ArrayRef<Value> sums, llvm::function_ref<Value(const NestOperand &)> offset) {
-  int64_t lanes = sums.size();
-  SmallVector<Value> values(sums);
-  auto storeTo = [&](Value tensor, const NestOperand &walk) {
-    if (Value buffer = body.destination(tensor))
-      body.storeVector(values, buffer, offset(walk));
-  };
-  Value result = nest->op->getResult(0);
-  storeTo(result, nest->result());
-  for (kernel::Epilogue &epilogue : ops) {
-    SmallVector<SmallVector<Value>> args;
-    for (auto [operand, walk] : llvm::zip(epilogue.op->getOpOperands(), epilogue.operands)) {
-      bool isRead = epilogue.op.isDpsInput(&operand) && epilogue.op.payloadUsesValueFromOperand(&operand);
-      if (!isRead || operand.get() == result) {
-        args.push_back(values);
-        continue;
-      }
-      Value buffer = body.flat(operand.get()), at = offset(walk);
-      if (moves(walk))
-        args.push_back(body.loadVector(buffer, at, lanes));
-      else
-        args.push_back(SmallVector<Value>(lanes, memref::LoadOp::create(b, buffer, at)));
-    }
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      SmallVector<Value> scalars = llvm::map_to_vector(args, [&](const SmallVector<Value> &arg) { return arg[lane]; });
-      values[lane] = cpu::cloneOnVectors(b, *epilogue.op.getBody(), scalars, 0, [](unsigned) { return Value(); })[0];
-    }
-    result = epilogue.op->getResult(0);
-    storeTo(result, epilogue.operands.back());
-  }
+  emit(
+      Values(sums), /*lanes=*/0,
+      [&](Value buffer, const NestOperand &walk) -> Values {
+        Value at = offset(walk);
+        if (movesAlongColumns(walk))
+          return device.loadVector(buffer, at, sums.size());
+        return Values(sums.size(), memref::LoadOp::create(device.b, buffer, at));
+      },
+      [&](const Values &values, Value buffer, const NestOperand &walk) {
+        device.storeVector(values, buffer, offset(walk));
+      });
 }

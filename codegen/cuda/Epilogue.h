@@ -1,18 +1,17 @@
 //===- Epilogue.h - consumers computed on accumulators ----------*- C++ -*-===//
 #ifndef OPTC_CODEGEN_CUDA_EPILOGUE_H
 #define OPTC_CODEGEN_CUDA_EPILOGUE_H
+#include "optc/codegen/common/Epilogues.h"
 #include "optc/codegen/cuda/DeviceBody.h"
-#include <functional>
 
 namespace optc::cuda {
 
-/// The elementwise ops behind the root of a kernel, which are cloned onto its accumulators before those are stored.
-class Epilogue {
+/// The consumers of a kernel's root on some of its sums that a thread has.
+class Epilogue : public codegen::EpilogueChain {
 public:
-  explicit Epilogue(DeviceBody &body) : body(body), b(body.b) {}
+  explicit Epilogue(DeviceBody &body) : EpilogueChain(body), device(body) {}
 
-  /// Takes the structured ops of the kernel behind the root of `nest`; `columns` are the loops that neighbouring
-  /// elements lie along. Their products may be contracted when `contract` is set.
+  /// EpilogueChain's; products of the consumers may be contracted when `contract` is set.
   mlir::LogicalResult collect(const kernel::LoopNest &nest, llvm::ArrayRef<unsigned> columns, bool contract);
 
   /// Whether results and what is read with them can be accessed `lanes` elements at once, from multiples of `lanes`
@@ -26,15 +25,7 @@ public:
              llvm::function_ref<mlir::Value(const kernel::NestOperand &operand)> offset);
 
 private:
-  bool moves(const kernel::NestOperand &operand) const {
-    return llvm::any_of(columns, [&](unsigned loop) { return operand.moves(loop); });
-  }
-
-  DeviceBody &body;
-  mlir::ImplicitLocOpBuilder &b;
-  const kernel::LoopNest *nest = nullptr;
-  llvm::SmallVector<unsigned> columns;
-  llvm::SmallVector<kernel::Epilogue> ops;
+  DeviceBody &device;
 };
 
 } // namespace optc::cuda

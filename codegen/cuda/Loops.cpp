@@ -15,8 +15,7 @@ using kernel::CudaLoopBlocks;
 static LogicalResult emitElements(cuda::DeviceBody &body) {
   std::string why;
   if (!kernel::computesByElement(body.func.getBody().front(), &why))
-    return body.func.emitError("the cuda-loops family cannot emit kernel '")
-           << body.func.getName() << "' element by element: " << why;
+    return body.refuse("not element by element: " + Twine(why));
   cuda::ElementEmitter elements(body);
   elements.replaceScalarReads();
   SmallVector<bufferization::MaterializeInDestinationOp> stores;
@@ -41,9 +40,8 @@ static LogicalResult emitElements(cuda::DeviceBody &body) {
 }
 
 LogicalResult cuda::emitLoops(DeviceBody &body, const EmitOptions &options) {
-  FailureOr<CudaLoopBlocks> blocks = CudaLoopBlocks::get(body.strategy);
+  FailureOr<CudaLoopBlocks> blocks = body.blocks<CudaLoopBlocks>();
   if (failed(blocks))
-    return body.func.emitError("the cuda-loops family cannot emit kernel '")
-           << body.func.getName() << "': its strategy has blocks of another family";
+    return failure();
   return blocks->form == CudaLoopBlocks::Elements ? emitElements(body) : emitSequence(body, options);
 }

@@ -23,14 +23,7 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-namespace {
-struct Family {
-  StringLiteral name;
-  LogicalResult (*emit)(cuda::DeviceBody &body, const cuda::EmitOptions &options);
-};
-} // namespace
-
-static constexpr Family kFamilies[] = {
+static constexpr codegen::Family<cuda::DeviceBody> kFamilies[] = {
     {kernel::kFamilyCudaLoops, cuda::emitLoops}, {kernel::kFamilyCudaElementwise, cuda::emitElementwise},
     {kernel::kFamilyCudaRows, cuda::emitRows},   {kernel::kFamilyCudaGemm, cuda::emitTensorGemm},
     {kernel::kFamilyCudaMma, cuda::emitMma},     {kernel::kFamilyCudaSimtGemm, cuda::emitSimtGemm},
@@ -67,40 +60,26 @@ static void adoptConvention(func::FuncOp func, unsigned numBuffers) {
   func.setPublic();
 }
 
-static LogicalResult lowerKernel(func::FuncOp func, gpu::GPUModuleOp device, const cuda::EmitOptions &options) {
+static LogicalResult lowerKernel(func::FuncOp func, gpu::GPUModuleOp device, const codegen::EmitOptions &options) {
   auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
-  StringRef name = strategy.getFamily().getValue();
   auto refuse = [&](const Twine &why) { return func.emitError("kernel '") << func.getName() << "' " << why; };
-  const Family *family = llvm::find_if(kFamilies, [&](const Family &f) { return f.name == name; });
-  if (family == std::end(kFamilies))
-    return refuse("has the family '" + name + "', which has no emitter");
+  const auto *family = codegen::familyOf(func, ArrayRef(kFamilies));
+  if (!family)
+    return failure();
   int64_t numBuffers = func->getAttrOfType<IntegerAttr>("kernel.entry").getInt();
   ArrayRef<int64_t> blocks = strategy.getBlocks();
   if (numBuffers < 0 || numBuffers + 2 > func.getNumArguments() || blocks.empty() || blocks[0] < 1)
     return refuse("has no device's calling convention: buffers, scalars, and a tile range; blocks of some threads");
-  bool bound = false; // to a buffer for its result, as the outliner makes it
-  func.walk([&](bufferization::MaterializeInDestinationOp op) {
-    bound = op.getDest().getDefiningOp<kernel::BindOp>() != nullptr;
-    return WalkResult::interrupt();
-  });
-  if (!bound)
-    return refuse("has no result bound to a buffer");
+  if (failed(codegen::checkKernel(func)))
+    return failure();
   bool parts = false;
   func.walk([&](kernel::BindOp op) { parts |= op.getStored().has_value(); });
   if (parts)
     return refuse("takes a part of a tensor; kernels of a device take contiguous ones");
   func->moveBefore(device.getBody(), device.getBody()->end());
   adoptConvention(func, numBuffers);
-  unsigned rank = 0;
-  func.walk([&](bufferization::MaterializeInDestinationOp op) {
-    rank = cast<MemRefType>(op.getDest().getType()).getRank();
-    return WalkResult::interrupt();
-  });
-  for (const kernel::TileGroup &group : kernel::tileGroups(strategy))
-    if (group.firstDim + group.numDims > rank)
-      return refuse("has tiles of dimensions that its result does not have");
   cuda::DeviceBody body(func);
-  return failure(failed(family->emit(body, options)) || body.broken);
+  return codegen::emitKernel(*family, body, options);
 }
 
 static int64_t deviceIndex(func::FuncOp func) {
@@ -112,9 +91,7 @@ namespace {
 struct LowerDeviceKernels : public optc::impl::LowerDeviceKernelsBase<LowerDeviceKernels> {
   using LowerDeviceKernelsBase::LowerDeviceKernelsBase;
   void runOnOperation() override {
-    cuda::EmitOptions options;
-    options.optLevel = optLevel;
-    options.contract = optLevel >= 3;
+    codegen::EmitOptions options(optLevel);
     SmallVector<func::FuncOp> kernels;
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>())
       if (auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");

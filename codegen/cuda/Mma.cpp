@@ -56,7 +56,6 @@ public:
 
 private:
   Loader loaderOf(unsigned operand, ArrayRef<unsigned> loops, int64_t rows);
-  bool isAligned(const NestOperand &operand, unsigned along, int64_t lanes) const;
   void copy(const Loader &l, Value k, Value stage);
   SmallVector<Value> multiply(ValueRange sums, Value stage);
   void emitTile(ArrayRef<DeviceBody::TileRange> ranges);
@@ -75,7 +74,7 @@ private:
 
   DeviceBody &body;
   ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  codegen::IndexEmitter index;
   const EmitOptions &options;
   Product product;
   CudaMmaBlocks blocks = {};
@@ -84,17 +83,6 @@ private:
   std::string mma;
 };
 } // namespace
-
-/// Whether `lanes` elements along a loop, from multiples of `lanes` on, are aligned.
-bool MmaEmitter::isAligned(const NestOperand &operand, unsigned along, int64_t lanes) const {
-  const kernel::LoopNest &nest = product.c.nest;
-  if (!operand.strides[along].is(1) || nest.sizes[along].factor % lanes)
-    return false;
-  for (unsigned loop = 0; loop < nest.numLoops(); ++loop)
-    if (loop != along && operand.strides[loop].factor % lanes)
-      return false;
-  return true;
-}
 
 Loader MmaEmitter::loaderOf(unsigned number, ArrayRef<unsigned> loops, int64_t rows) {
   const kernel::Contraction &c = product.c;
@@ -109,7 +97,7 @@ Loader MmaEmitter::loaderOf(unsigned number, ArrayRef<unsigned> loops, int64_t r
   unsigned along = runs ? loops.back() : c.k.empty() ? 0 : c.k.back();
   if (runs || !c.k.empty())
     for (int64_t lanes : {8, 4, 2})
-      if (l.lanes == 1 && isAligned(*l.operand, along, lanes))
+      if (l.lanes == 1 && product.isAligned(*l.operand, along, lanes))
         l.lanes = lanes;
   l.count = llvm::divideCeil(rows * blocks.depth, body.threads * l.lanes);
   l.buffer = body.flat(l.operand->tensor);
@@ -250,19 +238,12 @@ void MmaEmitter::emitTile(ArrayRef<DeviceBody::TileRange> ranges) {
 }
 
 LogicalResult MmaEmitter::run() {
-  auto refuse = [&](StringRef why) {
-    return body.func.emitError("the cuda-mma family cannot emit kernel '") << body.func.getName() << "': " << why;
-  };
-  FailureOr<CudaMmaBlocks> read = CudaMmaBlocks::get(body.strategy);
-  if (failed(read))
-    return refuse("its strategy has blocks of another family");
-  blocks = *read;
-  if (failed(product.match(options.contract)))
+  FailureOr<CudaMmaBlocks> read = body.blocks<CudaMmaBlocks>();
+  if (failed(read) || failed(product.match(kernel::matchTensorProduct, options.contract)))
     return failure();
+  blocks = *read;
   const kernel::Contraction &c = product.c;
   Type elem = cast<ShapedType>(c.operandA().tensor.getType()).getElementType();
-  if (!elem.isF16() && !elem.isBF16())
-    return refuse("its operands are neither f16 nor bf16");
   mma = elem.isF16() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k16.f32.bf16";
   left = loaderOf(c.a, c.m, blocks.tileRows());
   right = loaderOf(c.b, c.n, blocks.tileColumns());

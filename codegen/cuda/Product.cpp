@@ -2,41 +2,32 @@
 #include "optc/codegen/cuda/Product.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "optc/codegen/cpu/VectorBody.h"
-#include "optc/dialects/kernel/TensorTile.h"
+#include "optc/codegen/common/Bodies.h"
 
 using namespace mlir;
 using namespace optc;
 using namespace optc::cuda;
 using kernel::NestOperand;
 
-LogicalResult Product::refuse(StringRef why) {
-  return body.func.emitError("the ") << body.strategy.getFamily().getValue() << " family cannot emit kernel '"
-                                     << body.func.getName() << "': " << why;
-}
-
-LogicalResult Product::match(bool contract) {
-  linalg::GenericOp root;
-  for (linalg::LinalgOp op : body.ops())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-        generic && generic.getNumReductionLoops() && !root)
-      root = generic;
-  if (!root)
-    return refuse("it has no product");
+LogicalResult Product::match(Matcher matcher, bool contract) {
+  SmallVector<linalg::GenericOp> generics = body.generics();
+  auto root = llvm::find_if(generics, [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; });
+  if (root == generics.end())
+    return body.refuse("it has no product");
   std::string why;
-  FailureOr<kernel::Contraction> found = kernel::matchNarrowContraction(root, &why);
+  FailureOr<kernel::Contraction> found = matcher(*root, &why);
   if (failed(found))
-    return refuse(why);
+    return body.refuse(why);
   c = std::move(*found);
   for (unsigned operand : {c.a, c.b})
     if (!body.flat(c.nest.operands[operand].tensor))
-      return refuse("an operand has no buffer");
-  size_t rank = cast<RankedTensorType>(root.getResult(0).getType()).getRank();
+      return body.refuse("an operand has no buffer");
+  size_t rank = cast<RankedTensorType>(root->getResult(0).getType()).getRank();
   if (kernel::tileGroups(body.strategy).size() !=
       rank - (c.rows.count ? c.rows.count - 1 : 0) - (c.columns.count ? c.columns.count - 1 : 0))
-    return refuse("its tiles are not those of rows and columns");
+    return body.refuse("its tiles are not those of rows and columns");
   if (contract)
-    cpu::allowContraction({root});
+    codegen::allowContraction({*root});
   return epilogue.collect(c.nest, c.n, contract);
 }
 
@@ -54,26 +45,20 @@ void Product::enterTile(ArrayRef<DeviceBody::TileRange> ranges) {
   }
 }
 
-Value Product::offsetAlong(const NestOperand &operand, ArrayRef<unsigned> loops, Value flat) {
-  const cpu::IndexEmitter &index = body.index;
-  if (llvm::none_of(loops, [&](unsigned loop) { return operand.moves(loop); }))
-    return index.c(0);
-  if (c.nest.isFlat(operand, loops))
-    return index.mul(flat, body.size(operand.strides[loops.back()]));
-  SmallVector<Value> sizes = llvm::map_to_vector(loops, [&](unsigned loop) { return body.size(c.nest.sizes[loop]); });
-  Value offset = index.c(0);
-  for (auto [loop, at] : llvm::zip(loops, body.unflatten(flat, sizes)))
-    if (operand.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
-  return offset;
-}
-
-Value Product::outerOffset(const NestOperand &operand) {
-  Value offset = body.index.c(0);
+Value Product::outerOffset(const NestOperand &operand, Value from) {
   for (auto [loop, at] : outer)
     if (operand.moves(loop))
-      offset = body.index.add(offset, body.index.mul(at, body.size(operand.strides[loop])));
-  return offset;
+      from = body.index.add(from, body.index.mul(at, body.size(operand.strides[loop])));
+  return from;
+}
+
+bool Product::isAligned(const NestOperand &operand, unsigned along, int64_t lanes) const {
+  if (!operand.strides[along].is(1) || c.nest.sizes[along].factor % lanes)
+    return false;
+  for (unsigned loop = 0; loop < c.nest.numLoops(); ++loop)
+    if (loop != along && operand.strides[loop].factor % lanes)
+      return false;
+  return true;
 }
 
 void Product::store(ArrayRef<Value> sums, Value row, Value column) {
@@ -84,7 +69,7 @@ void Product::store(ArrayRef<Value> sums, Value row, Value column) {
 }
 
 void Product::storeTile(const SharedTile &tile) {
-  const cpu::IndexEmitter &index = body.index;
+  const codegen::IndexEmitter &index = body.index;
   ImplicitLocOpBuilder &b = body.b;
   int64_t lanes = 4;
   while (lanes > 1 && !epilogue.allowsVectors(lanes))

@@ -18,26 +18,23 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "optc/codegen/cpu/RowPasses.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/common/Bodies.h"
+#include "optc/codegen/common/RowKernel.h"
 #include "optc/codegen/cuda/Emitters.h"
 
 using namespace mlir;
 using namespace optc;
+using namespace optc::codegen;
 using namespace optc::cuda;
-using cpu::RowPass;
-using cpu::RowPlan;
-using kernel::RowGroup;
 using kernel::RowOp;
 using kernel::RowOperand;
-using kernel::SizeExpr;
 using Kind = kernel::RowOp::Kind;
 
 namespace {
-class RowEmitter {
+class RowEmitter : RowKernel {
 public:
   RowEmitter(DeviceBody &body, const EmitOptions &options)
-      : body(body), b(body.b), index(body.index), options(options) {}
+      : RowKernel(body), body(body), b(body.b), index(body.index), options(options) {}
   LogicalResult run();
 
 private:
@@ -52,87 +49,50 @@ private:
   };
 
   LogicalResult analyze();
-  void emitRow();
+  void emitRow(Value at);
   void emitPass(const RowPass &pass);
   void emitStep(const RowPass &pass, const Position &at, MutableArrayRef<Lanes> acc);
-  void emitRowOps(unsigned point);
   Position positionOf(Value column, int64_t step);
-  SmallVector<unsigned> reductionsOf(const RowPass &pass) const;
-  Value combine(const RowOp &op, Value x, Value y);
   Value shuffle(Value v, int32_t distance);
   Value reduceThreads(const RowOp &op, Value v);
   Value sharedSlot(Type type);
-  Lanes loadColumns(const RowOp &op, const RowOperand &input, const Position &at);
+  Lanes loadColumns(const RowOperand &input, const Position &at);
   Lanes clone(const RowOp &op, ArrayRef<Lanes> args);
   void storeColumns(ArrayRef<Value> values, Value buffer, const Position &at);
   void storeRowValue(unsigned op);
-  Value rowOffset(const RowOp &op, const RowOperand &input);
   bool keepsInRegisters() const { return steps > 0; }
 
   DeviceBody &body;
   ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  IndexEmitter index;
   const EmitOptions &options;
 
-  RowGroup group;
-  RowPlan plan;
   int64_t lanes = 1, threadsPerRow = kWarp, steps = 0; ///< steps: 0 when they are a loop
-  SmallVector<Value> results;                          ///< buffer by op, null where there is none
-  SmallVector<Value> levelSizes;
-  Value columns, lane; ///< of a row; the thread's number in it
+  Value columns, lane;                                 ///< of a row; the thread's number in it
   llvm::DenseMap<Type, Value> slots;
 
   // Of the row at hand.
-  Value row, start;
-  SmallVector<Value> values; ///< of reductions and arithmetic on rows, by op
-  llvm::DenseMap<const RowOperand *, Value> offsets, scalars;
+  Row row;
   llvm::DenseMap<std::pair<const void *, int64_t>, Lanes> registers; ///< by operand or op, and step
 };
 } // namespace
 
 LogicalResult RowEmitter::analyze() {
-  SmallVector<linalg::GenericOp> generics;
-  for (linalg::LinalgOp op : body.ops())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
-      generics.push_back(generic);
-  auto refuse = [&](const Twine &why) {
-    return body.func.emitError("the cuda-rows family cannot emit kernel '") << body.func.getName() << "': " << why;
-  };
-  FailureOr<kernel::CudaRowBlocks> blocks = kernel::CudaRowBlocks::get(body.strategy);
-  if (failed(blocks))
-    return refuse("its strategy has blocks of another family");
-  std::string why;
-  FailureOr<RowGroup> match = kernel::bindRows(generics, blocks->shapes, &why);
-  if (failed(match))
-    return refuse(why);
-  group = std::move(*match);
+  FailureOr<kernel::CudaRowBlocks> blocks = body.blocks<kernel::CudaRowBlocks>();
+  if (failed(blocks) || failed(match(blocks->shapes, options)))
+    return failure();
   lanes = blocks->lanes;
   threadsPerRow = blocks->threadsPerRow;
   if (!kernel::hasAlignedColumns(group, lanes))
-    return refuse("vectors of " + Twine(lanes) + " elements would be cut by its columns");
-  for (const RowOp &op : group.ops) {
-    results.push_back(body.destination(op.result()));
-    for (const RowOperand &input : op.inputs)
-      if (input.source < 0 && !body.flat(input.walk.tensor))
-        return refuse("an operand has no buffer");
-  }
-  if (options.contract)
-    cpu::allowContraction(generics);
-
-  for (const SizeExpr &level : group.levels)
-    levelSizes.push_back(body.size(level));
+    return body.refuse("vectors of " + Twine(lanes) + " elements would be cut by its columns");
   columns = body.product(levelSizes);
-  group.numColumns = SizeExpr(1);
-  for (const SizeExpr &level : group.levels)
-    group.numColumns = group.numColumns * level;
   if (blocks->steps > 0) {
     if (!group.numColumns.isStatic() ||
         llvm::divideCeil(group.numColumns.factor, lanes * threadsPerRow) != static_cast<uint64_t>(blocks->steps))
-      return refuse("its strategy has another number of steps than its columns need");
+      return body.refuse("its strategy has another number of steps than its columns need");
     steps = blocks->steps;
   }
-  plan = cpu::planPasses(
-      group, [&](unsigned op) { return results[op] != nullptr; }, keepsInRegisters() ? INT64_MAX / 2 : 0);
+  planPasses(keepsInRegisters() ? INT64_MAX / 2 : 0);
   lane = index.rem(body.thread, index.c(threadsPerRow));
   return success();
 }
@@ -140,21 +100,6 @@ LogicalResult RowEmitter::analyze() {
 //===----------------------------------------------------------------------===//
 // Addresses
 //===----------------------------------------------------------------------===//
-
-Value RowEmitter::rowOffset(const RowOp &op, const RowOperand &input) {
-  SmallVector<Value> sizes;
-  for (unsigned loop : op.rows)
-    sizes.push_back(body.size(op.nest.sizes[loop]));
-  if (op.rows.empty())
-    return index.c(0);
-  if (op.nest.isFlat(input.walk, op.rows))
-    return index.mul(row, body.size(input.walk.strides[op.rows.back()]));
-  Value offset = index.c(0);
-  for (auto [loop, at] : llvm::zip(op.rows, body.unflatten(row, sizes)))
-    if (input.walk.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(input.walk.strides[loop])));
-  return offset;
-}
 
 RowEmitter::Position RowEmitter::positionOf(Value column, int64_t step) {
   Position at;
@@ -173,11 +118,11 @@ RowEmitter::Position RowEmitter::positionOf(Value column, int64_t step) {
   return at;
 }
 
-RowEmitter::Lanes RowEmitter::loadColumns(const RowOp &op, const RowOperand &input, const Position &at) {
+RowEmitter::Lanes RowEmitter::loadColumns(const RowOperand &input, const Position &at) {
   Lanes *kept = at.step >= 0 ? &registers[{&input, at.step}] : nullptr;
   if (kept && !kept->empty())
     return *kept;
-  Value buffer = body.flat(input.walk.tensor), offset = offsets[&input];
+  Value buffer = body.flat(input.walk.tensor), offset = row.offsets[&input];
   if (input.flat) {
     offset = index.add(offset, at.flat);
   } else {
@@ -198,7 +143,7 @@ RowEmitter::Lanes RowEmitter::loadColumns(const RowOp &op, const RowOperand &inp
 }
 
 void RowEmitter::storeColumns(ArrayRef<Value> lanesOf, Value buffer, const Position &at) {
-  auto store = [&] { body.storeVector(lanesOf, buffer, index.add(start, at.flat)); };
+  auto store = [&] { body.storeVector(lanesOf, buffer, index.add(row.start, at.flat)); };
   if (at.inside)
     body.when(at.inside, store);
   else
@@ -208,35 +153,6 @@ void RowEmitter::storeColumns(ArrayRef<Value> lanesOf, Value buffer, const Posit
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-SmallVector<unsigned> RowEmitter::reductionsOf(const RowPass &pass) const {
-  SmallVector<unsigned> found;
-  for (unsigned i : pass.compute)
-    if (group.ops[i].kind == Kind::Reduction)
-      found.push_back(i);
-  return found;
-}
-
-/// What the body makes of two accumulators.
-Value RowEmitter::combine(const RowOp &op, Value x, Value y) {
-  const kernel::Combiner &c = op.combiner;
-  Block &block = *op.nest.op.getBody();
-  auto before = [&](Value acc) {
-    IRMapping map;
-    map.map(block.getArguments().back(), acc);
-    for (Operation *inner : c.pre)
-      b.clone(*inner, map);
-    return map.lookup(c.op->getOperand(c.accOperand));
-  };
-  IRMapping map;
-  Value left = before(x), right = before(y);
-  map.map(c.op->getOperand(c.accOperand), left);
-  map.map(c.op->getOperand(1 - c.accOperand), right);
-  b.clone(*c.op, map);
-  for (Operation *inner : c.post)
-    b.clone(*inner, map);
-  return map.lookup(block.getTerminator()->getOperand(0));
-}
 
 /// The value of the thread whose number differs in one bit.
 Value RowEmitter::shuffle(Value v, int32_t distance) {
@@ -298,7 +214,7 @@ RowEmitter::Lanes RowEmitter::clone(const RowOp &op, ArrayRef<Lanes> args) {
     SmallVector<Value> scalarsOf;
     for (const Lanes &arg : args)
       scalarsOf.push_back(arg[j]);
-    out.push_back(cpu::cloneOnVectors(b, *op.nest.op.getBody(), scalarsOf, 0, [](unsigned) { return Value(); })[0]);
+    out.push_back(cloneBody(b, *op.nest.op.getBody(), scalarsOf)[0]);
   }
   return out;
 }
@@ -310,7 +226,7 @@ void RowEmitter::emitStep(const RowPass &pass, const Position &at, MutableArrayR
     if (keepsInRegisters())
       here[i] = registers[{&group.ops[i], at.step}];
     else
-      here[i] = body.loadVector(results[plan.places[i].result], index.add(start, at.flat), lanes);
+      here[i] = body.loadVector(results[plan.places[i].result], index.add(row.start, at.flat), lanes);
   }
   unsigned reduction = 0;
   for (unsigned i : pass.compute) {
@@ -320,11 +236,11 @@ void RowEmitter::emitStep(const RowPass &pass, const Position &at, MutableArrayR
       if (input.source >= 0 && group.ops[input.source].kind == Kind::Full)
         args.push_back(here[input.source]);
       else if (input.source >= 0)
-        args.push_back(Lanes(lanes, values[input.source]));
+        args.push_back(Lanes(lanes, row.values[input.source]));
       else if (!input.movesAlongColumns())
-        args.push_back(Lanes(lanes, scalars[&input]));
+        args.push_back(Lanes(lanes, row.scalars[&input]));
       else
-        args.push_back(loadColumns(op, input, at));
+        args.push_back(loadColumns(input, at));
     }
     if (op.kind != Kind::Reduction) {
       here[i] = clone(op, args);
@@ -348,7 +264,7 @@ void RowEmitter::storeRowValue(unsigned i) {
   if (!results[i])
     return;
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, index.c(0));
-  body.when(isFirst, [&] { memref::StoreOp::create(b, values[i], results[i], row); });
+  body.when(isFirst, [&] { memref::StoreOp::create(b, row.values[i], results[i], row.at); });
 }
 
 void RowEmitter::emitPass(const RowPass &pass) {
@@ -388,39 +304,20 @@ void RowEmitter::emitPass(const RowPass &pass) {
     Value sum = sums[0];
     for (Value other : ArrayRef(sums).drop_front())
       sum = combine(group.ops[i], sum, other);
-    values[i] = reduceThreads(group.ops[i], sum);
+    row.values[i] = reduceThreads(group.ops[i], sum);
     storeRowValue(i);
   }
 }
 
-/// Arithmetic on one value per row: all threads of the row do it.
-void RowEmitter::emitRowOps(unsigned point) {
-  for (unsigned i : plan.rowOpsAt[point]) {
-    const RowOp &op = group.ops[i];
-    SmallVector<Value> args;
-    for (const RowOperand &input : op.inputs)
-      args.push_back(input.source >= 0 ? values[input.source] : scalars[&input]);
-    values[i] = cpu::cloneOnVectors(b, *op.nest.op.getBody(), args, /*lanes=*/0, [](unsigned) { return Value(); })[0];
-    storeRowValue(i);
-  }
-}
-
-void RowEmitter::emitRow() {
-  start = index.mul(row, columns);
-  values.assign(group.ops.size(), Value());
-  for (const RowOp &op : group.ops)
-    for (const RowOperand &input : op.inputs) {
-      if (input.source >= 0)
-        continue;
-      Value offset = offsets[&input] = rowOffset(op, input);
-      if (!input.movesAlongColumns())
-        scalars[&input] = memref::LoadOp::create(b, body.flat(input.walk.tensor), offset);
-    }
+/// All threads of the row do its arithmetic.
+void RowEmitter::emitRow(Value at) {
+  begin(row, at, columns);
+  auto store = [&](unsigned op) { storeRowValue(op); };
   for (auto [k, pass] : llvm::enumerate(plan.passes)) {
-    emitRowOps(k);
+    emitRowOps(row, k, store);
     emitPass(pass);
   }
-  emitRowOps(plan.passes.size());
+  emitRowOps(row, plan.passes.size(), store);
 }
 
 LogicalResult RowEmitter::run() {
@@ -428,13 +325,13 @@ LogicalResult RowEmitter::run() {
     return failure();
   body.forTiles([&](ArrayRef<DeviceBody::TileRange> ranges) {
     Value number = index.div(body.thread, index.c(threadsPerRow));
-    row = ranges.empty() ? number : index.add(ranges.front().begin, number);
+    Value at = ranges.empty() ? number : index.add(ranges.front().begin, number);
     Value count = ranges.empty() ? index.c(1) : ranges.front().count;
     std::optional<int64_t> known = getConstantIntValue(count);
     if (known == body.threads / threadsPerRow)
-      emitRow();
+      emitRow(at);
     else // Warps without a row wait for nobody: a row of several warps is one of a block of its own.
-      body.when(arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number, count), [&] { emitRow(); });
+      body.when(arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number, count), [&] { emitRow(at); });
   });
   body.finish();
   return success();

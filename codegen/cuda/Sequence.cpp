@@ -16,7 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "optc/codegen/cpu/Emitters.h"
+#include "optc/codegen/common/Loops.h"
 #include "optc/codegen/cuda/Emitters.h"
 
 using namespace mlir;
@@ -51,7 +51,7 @@ private:
 
   cuda::DeviceBody &body;
   ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  codegen::IndexEmitter index;
 };
 } // namespace
 
@@ -303,7 +303,7 @@ static LogicalResult placeTemporaries(cuda::DeviceBody &body) {
 }
 
 LogicalResult cuda::emitSequence(DeviceBody &body, const EmitOptions &options) {
-  if (failed(cpu::lowerToLoops(body.func, {options.optLevel, options.contract}, kernel::TileGroup{})))
+  if (failed(codegen::lowerToLoops(body.func, options.optLevel, kernel::TileGroup{})))
     return failure();
   // Loops that carry a buffer carry nothing.
   MLIRContext *context = body.func.getContext();

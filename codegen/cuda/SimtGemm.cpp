@@ -16,16 +16,14 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "optc/codegen/cpu/VectorBody.h"
+#include "optc/codegen/common/Bodies.h"
 #include "optc/codegen/cuda/Emitters.h"
-#include "optc/codegen/cuda/Epilogue.h"
+#include "optc/codegen/cuda/Product.h"
 
 using namespace mlir;
 using namespace optc;
 using namespace optc::cuda;
-using kernel::Contraction;
 using kernel::NestOperand;
-using kernel::SizeExpr;
 
 namespace {
 /// How a block brings rows x depth elements of an operand (columns x depth of b) into shared memory.
@@ -45,60 +43,34 @@ struct Loader {
 class GemmEmitter {
 public:
   GemmEmitter(DeviceBody &body, const EmitOptions &options)
-      : body(body), b(body.b), index(body.index), options(options), epilogue(body) {}
+      : body(body), b(body.b), index(body.index), options(options), product(body) {}
   LogicalResult run();
 
 private:
   void emitTile(ArrayRef<DeviceBody::TileRange> ranges);
   Loader loaderOf(unsigned operand, ArrayRef<unsigned> loops, int64_t rows, Value begin);
-  bool isAligned(const NestOperand &operand, unsigned along, int64_t lanes) const;
-  Value offsetAlong(const NestOperand &operand, ArrayRef<unsigned> loops, Value flat);
   Value localRow(const Loader &l, int64_t access);
   Value localDepth(const Loader &l, int64_t access);
   SmallVector<Value> load(const Loader &l, Value k);
   void storeShared(const Loader &l, ValueRange values);
   SmallVector<Value> multiply(const Loader &a, const Loader &bOperand, ValueRange sums);
-  void storeTile(ValueRange sums, Value mBegin, Value nBegin);
+  void storeTile(ValueRange sums);
 
   DeviceBody &body;
   ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  codegen::IndexEmitter index;
   const EmitOptions &options;
-  Contraction c;
-  Epilogue epilogue;
+  Product product;
+  const kernel::Contraction &c = product.c;
   kernel::CudaSimtGemmBlocks blocks;
   Value sharedA, sharedB;
   Value depthSize, threadRow, threadColumn;
-  SmallVector<std::pair<unsigned, Value>> outer; ///< loops with their positions
-  int64_t vectorColumns = 1;                     ///< columns of a thread that lie side by side
+  int64_t vectorColumns = 1; ///< columns of a thread that lie side by side
 };
 } // namespace
 
 /// Rows of shared memory are this much longer, so that columns of it lie in different banks.
 static constexpr int64_t kPadding = 4;
-
-Value GemmEmitter::offsetAlong(const NestOperand &operand, ArrayRef<unsigned> loops, Value flat) {
-  if (llvm::none_of(loops, [&](unsigned loop) { return operand.moves(loop); }))
-    return index.c(0);
-  if (c.nest.isFlat(operand, loops))
-    return index.mul(flat, body.size(operand.strides[loops.back()]));
-  SmallVector<Value> sizes = llvm::map_to_vector(loops, [&](unsigned loop) { return body.size(c.nest.sizes[loop]); });
-  Value offset = index.c(0);
-  for (auto [loop, at] : llvm::zip(loops, body.unflatten(flat, sizes)))
-    if (operand.moves(loop))
-      offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
-  return offset;
-}
-
-/// Whether `lanes` elements along a loop, from multiples of `lanes` on, are an aligned vector.
-bool GemmEmitter::isAligned(const NestOperand &operand, unsigned along, int64_t lanes) const {
-  if (!operand.strides[along].is(1) || c.nest.sizes[along].factor % lanes)
-    return false;
-  for (unsigned loop = 0; loop < c.nest.numLoops(); ++loop)
-    if (loop != along && operand.strides[loop].factor % lanes)
-      return false;
-  return true;
-}
 
 Loader GemmEmitter::loaderOf(unsigned number, ArrayRef<unsigned> loops, int64_t rows, Value begin) {
   Loader l;
@@ -117,16 +89,12 @@ Loader GemmEmitter::loaderOf(unsigned number, ArrayRef<unsigned> loops, int64_t 
   l.lanes = 1;
   if (l.alongDepth || runs)
     for (int64_t lanes = 16 / bytes; lanes > 1 && l.lanes == 1; lanes /= 2)
-      if (isAligned(*l.operand, l.alongDepth ? c.k.back() : loops.back(), lanes) && extent % lanes == 0)
+      if (product.isAligned(*l.operand, l.alongDepth ? c.k.back() : loops.back(), lanes) && extent % lanes == 0)
         l.lanes = lanes;
   l.count = llvm::divideCeil(rows * blocks.depth, body.threads * l.lanes);
   for (int64_t i = 0; i < l.count; ++i) {
     Value row = index.min(index.add(begin, localRow(l, i)), index.sub(l.size, index.c(l.alongDepth ? 1 : l.lanes)));
-    Value place = offsetAlong(*l.operand, loops, row);
-    for (auto [loop, at] : outer)
-      if (l.operand->moves(loop))
-        place = index.add(place, index.mul(at, body.size(l.operand->strides[loop])));
-    l.places.push_back(place);
+    l.places.push_back(product.outerOffset(*l.operand, product.offsetAlong(*l.operand, loops, row)));
   }
   return l;
 }
@@ -155,7 +123,7 @@ SmallVector<Value> GemmEmitter::load(const Loader &l, Value k) {
   for (int64_t i = 0; i < l.count; ++i) {
     Value at = index.add(k, localDepth(l, i));
     auto read = [&](Value from) {
-      return body.loadVector(l.buffer, index.add(l.places[i], offsetAlong(*l.operand, c.k, from)), l.lanes);
+      return body.loadVector(l.buffer, index.add(l.places[i], product.offsetAlong(*l.operand, c.k, from)), l.lanes);
     };
     if (whole) { // the load ahead of the last step is of what was there already
       llvm::append_range(values, read(index.min(at, index.sub(depthSize, index.c(alongK)))));
@@ -219,53 +187,36 @@ SmallVector<Value> GemmEmitter::multiply(const Loader &a, const Loader &right, V
         args[c.b] = columns[j];
         Value &sum = acc[i * blocks.columns + j];
         args[2] = sum;
-        sum = cpu::cloneOnVectors(b, block, args, 0, [](unsigned) { return Value(); })[0];
+        sum = codegen::cloneBody(b, block, args)[0];
       }
   }
   return acc;
 }
 
-void GemmEmitter::storeTile(ValueRange sums, Value mBegin, Value nBegin) {
+void GemmEmitter::storeTile(ValueRange sums) {
   Value m = body.size(c.nest.sizeOf(c.m)), n = body.size(c.nest.sizeOf(c.n));
   int64_t lanes = vectorColumns;
-  while (lanes > 1 && !epilogue.allowsVectors(lanes))
+  while (lanes > 1 && !product.epilogue.allowsVectors(lanes))
     lanes /= 2;
   auto less = [&](Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, y).getResult(); };
   for (int64_t i = 0; i < blocks.rows; ++i) {
-    Value row = index.add(mBegin, index.add(index.mul(threadRow, index.c(blocks.rows)), index.c(i)));
+    Value row = index.add(product.mBegin, index.add(index.mul(threadRow, index.c(blocks.rows)), index.c(i)));
     body.when(less(row, m), [&] {
       for (int64_t j = 0; j < blocks.columns; j += lanes) {
         Value first = index.add(index.mul(threadColumn, index.c(vectorColumns)),
                                 index.c(j / vectorColumns * vectorColumns * blocks.threadColumns + j % vectorColumns));
-        Value column = index.add(nBegin, first);
-        body.when(less(column, n), [&] {
-          SmallVector<Value> own(sums.slice(i * blocks.columns + j, lanes));
-          epilogue.store(own, [&](const NestOperand &operand) {
-            Value offset = index.add(offsetAlong(operand, c.m, row), offsetAlong(operand, c.n, column));
-            for (auto [loop, at] : outer)
-              if (operand.moves(loop))
-                offset = index.add(offset, index.mul(at, body.size(operand.strides[loop])));
-            return offset;
-          });
-        });
+        Value column = index.add(product.nBegin, first);
+        body.when(less(column, n),
+                  [&] { product.store(SmallVector<Value>(sums.slice(i * blocks.columns + j, lanes)), row, column); });
       }
     });
   }
 }
 
 void GemmEmitter::emitTile(ArrayRef<DeviceBody::TileRange> ranges) {
-  Value mBegin = index.c(0), nBegin = index.c(0);
-  outer.clear();
-  AffineMap map = c.nest.op.getIndexingMapsArray().back();
-  for (auto [group, range] : llvm::zip(kernel::tileGroups(body.strategy), ranges)) {
-    if (c.rows.count && group.firstDim == c.rows.first)
-      mBegin = range.begin;
-    else if (group.firstDim == c.columns.first)
-      nBegin = range.begin;
-    else
-      outer.push_back({cast<AffineDimExpr>(map.getResult(group.firstDim)).getPosition(), range.begin});
-  }
-  Loader a = loaderOf(c.a, c.m, blocks.tileRows(), mBegin), right = loaderOf(c.b, c.n, blocks.tileColumns(), nBegin);
+  product.enterTile(ranges);
+  Loader a = loaderOf(c.a, c.m, blocks.tileRows(), product.mBegin);
+  Loader right = loaderOf(c.b, c.n, blocks.tileColumns(), product.nBegin);
   Value start = c.nest.op.getDpsInits()[0].getDefiningOp<linalg::FillOp>().getInputs()[0];
   SmallVector<Value> carried(blocks.rows * blocks.columns, start);
   size_t numSums = carried.size();
@@ -288,41 +239,15 @@ void GemmEmitter::emitTile(ArrayRef<DeviceBody::TileRange> ranges) {
     llvm::append_range(next, nextB);
     scf::YieldOp::create(b, next);
   }
-  storeTile(loop.getResults().take_front(numSums), mBegin, nBegin);
+  storeTile(loop.getResults().take_front(numSums));
 }
 
 LogicalResult GemmEmitter::run() {
-  auto refuse = [&](StringRef why) {
-    return body.func.emitError("the cuda-simt-gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
-  };
-  FailureOr<kernel::CudaSimtGemmBlocks> read = kernel::CudaSimtGemmBlocks::get(body.strategy);
-  if (failed(read))
-    return refuse("its strategy has blocks of another family");
-  blocks = *read;
-  linalg::GenericOp root;
-  for (linalg::LinalgOp op : body.ops())
-    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-        generic && generic.getNumReductionLoops() && !root)
-      root = generic;
-  if (!root)
-    return refuse("it has no product");
-  std::string why;
-  FailureOr<Contraction> match = kernel::matchContraction(root, &why);
-  if (failed(match))
-    return refuse(why);
-  c = std::move(*match);
-  for (unsigned operand : {c.a, c.b})
-    if (!body.flat(c.nest.operands[operand].tensor))
-      return refuse("an operand has no buffer");
-  if (kernel::tileGroups(body.strategy).size() !=
-      static_cast<size_t>(cast<RankedTensorType>(root.getResult(0).getType()).getRank()) -
-          (c.rows.count ? c.rows.count - 1 : 0) - (c.columns.count - 1))
-    return refuse("its tiles are not those of rows and columns");
-  if (options.contract)
-    cpu::allowContraction({root});
-  if (failed(epilogue.collect(c.nest, c.n, options.contract)))
+  FailureOr<kernel::CudaSimtGemmBlocks> read = body.blocks<kernel::CudaSimtGemmBlocks>();
+  if (failed(read) || failed(product.match(kernel::matchContraction, options.contract)))
     return failure();
-  Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
+  blocks = *read;
+  Type elem = cast<ShapedType>(c.nest.op.getResult(0).getType()).getElementType();
   vectorColumns = std::min<int64_t>(blocks.columns, 16 / (elem.getIntOrFloatBitWidth() / 8));
   sharedA = body.shared(elem, blocks.depth * (blocks.tileRows() + kPadding));
   sharedB = body.shared(elem, blocks.depth * (blocks.tileColumns() + kPadding));

@@ -93,7 +93,7 @@ private:
 
   DeviceBody &body;
   ImplicitLocOpBuilder &b;
-  cpu::IndexEmitter index;
+  codegen::IndexEmitter index;
   const EmitOptions &options;
   Product product;
   CudaGemmBlocks blocks = {};
@@ -281,28 +281,23 @@ void TensorGemm::storeTile(ValueRange sums) {
 }
 
 LogicalResult TensorGemm::run() {
-  auto refuse = [&](StringRef why) {
-    return body.func.emitError("the cuda-gemm family cannot emit kernel '") << body.func.getName() << "': " << why;
-  };
-  FailureOr<CudaGemmBlocks> read = CudaGemmBlocks::get(body.strategy);
-  if (failed(read))
-    return refuse("its strategy has blocks of another family");
-  blocks = *read;
-  if (failed(product.match(options.contract)))
+  FailureOr<CudaGemmBlocks> read = body.blocks<CudaGemmBlocks>();
+  if (failed(read) || failed(product.match(kernel::matchTensorProduct, options.contract)))
     return failure();
+  blocks = *read;
   const kernel::Contraction &c = product.c;
   std::string why;
   for (unsigned operand : {c.a, c.b}) {
     if (failed(kernel::matchTensorOperand(c, operand, &why)))
-      return refuse(why);
+      return body.refuse(why);
     auto bind = body.flat(c.nest.operands[operand].tensor).getDefiningOp<kernel::BindOp>();
     if (!bind || !isa<BlockArgument>(bind.getPtr()))
-      return refuse("an operand is not in a buffer of its own");
+      return body.refuse("an operand is not in a buffer of its own");
   }
   for (const kernel::TileGroup &group : kernel::tileGroups(body.strategy)) {
     bool isRows = c.rows.count && group.firstDim == c.rows.first, isColumns = group.firstDim == c.columns.first;
     if (group.tile != (isRows ? CudaGemmBlocks::kRows : isColumns ? blocks.columns : 1))
-      return refuse("its tiles are not those of the products");
+      return body.refuse("its tiles are not those of the products");
   }
   isBF16 = cast<ShapedType>(c.operandA().tensor.getType()).getElementType().isBF16();
   stageBytes = (CudaGemmBlocks::kRows + blocks.columns) * kRowBytes;

@@ -98,8 +98,9 @@ bool ReducePrecision::fits(onnx::ConstantOp constant) {
 }
 
 Value ReducePrecision::narrowConstant(onnx::ConstantOp constant) {
+  std::vector<float> floats = *onnx::floatsOf(constant);
   std::vector<uint16_t> elements;
-  for (float x : *onnx::floatsOf(constant)) {
+  for (float x : floats) {
     APFloat value(x);
     bool lossy;
     value.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);

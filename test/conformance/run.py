@@ -14,7 +14,6 @@ import functools
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zlib
 
@@ -29,18 +28,10 @@ VARIANTS = ["plain", "hidden", "symbolic", "old"]
 DEVICES = ["sm90"]  # levels that are targets
 
 
-def tenth():
-    """Which tenth of the suite this commit runs at -O0: the next commit runs the next one."""
-    count = subprocess.run(
-        ["git", "rev-list", "--count", "HEAD"], cwd=bank.ROOT, capture_output=True, text=True
-    ).stdout.strip()
-    return int(count or 0) % 10
-
-
 def in_slice(name, level):
     """Whether a run without --all has the test at this level."""
     number = zlib.crc32(name.encode())
-    return number % 20 == 7 if level in DEVICES else number % 10 == tenth() if level == "O0" else True
+    return number % 20 == 7 if level in DEVICES else bank.turn(number, 10) if level == "O0" else True
 
 
 class Suite:

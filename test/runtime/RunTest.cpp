@@ -133,6 +133,57 @@ TEST_F(Run, AllocatorOfTheCaller) {
   EXPECT_EQ(optc_run(context, in, 2, out, 1, &options, &error), OPTC_OUT_OF_MEMORY);
 }
 
+TEST(Launch, EveryTileRunsOnce) {
+  static const optc_io_desc counts[] = {{"counts", 0, OPTC_INT32, 1, shape}};
+  static const auto count = [](const optc_dispatch *d) {
+    for (int64_t i = d->first; i < d->last; ++i)
+      __atomic_fetch_add(static_cast<int32_t *>(d->buf[0]) + i, 1, __ATOMIC_RELAXED);
+  };
+  optc_model_desc desc = {OPTC_DISPATCH_ABI,
+                          sizeof(optc_model_desc),
+                          "count",
+                          "{}",
+                          1,
+                          1,
+                          1,
+                          inputs,
+                          counts,
+                          symbols,
+                          0,
+                          0,
+                          [](optc_host *h) {
+                            int64_t tiles = optc_rt_input_dim(h, 0, 0);
+                            void *buf[1] = {optc_rt_output(h, 0, 1, &tiles)};
+                            memset(buf[0], 0, size_t(tiles) * sizeof(int32_t));
+                            optc_rt_launch(h, count, buf, nullptr, tiles, 0);
+                            return 0;
+                          }};
+  optc_error error = {};
+  optc_model *model = nullptr;
+  ASSERT_EQ(optc_model_from_desc(&desc, &model, &error), OPTC_OK) << error.message;
+  std::vector<float> x(3 * 1001);
+  for (int32_t workers : {1, 2, 3, 5, 32, 40})
+    for (bool own : {true, false}) {
+      optc_context_options options = {sizeof(options), workers, nullptr, nullptr};
+      if (!own) // one after the other: the first to come takes everything
+        options.parallel_for = [](void *, int32_t n, void (*body)(void *, int32_t), void *arg) {
+          for (int32_t w = n; w-- > 0;)
+            body(arg, w);
+        };
+      optc_context *context = nullptr;
+      ASSERT_EQ(optc_context_create(model, &options, &context, &error), OPTC_OK) << error.message;
+      for (int64_t tiles : {1, 2, 3, 7, 31, 33, 128, 1001}) {
+        int64_t dims[2] = {tiles, 3};
+        optc_value in = optc_value_tensor(OPTC_FLOAT, 2, dims, x.data()), out = {};
+        ASSERT_EQ(optc_run(context, &in, 1, &out, 1, nullptr, &error), OPTC_OK) << error.message;
+        auto *have = static_cast<int32_t *>(out.tensor.data);
+        EXPECT_EQ(std::vector<int32_t>(have, have + tiles), std::vector<int32_t>(size_t(tiles), 1)) << workers;
+      }
+      optc_context_destroy(context);
+    }
+  optc_model_destroy(model);
+}
+
 TEST_F(Run, ThreadsAndCallersPoolGiveTheSame) {
   for (int mode = 0; mode < 2; ++mode) {
     optc_context_options options = {sizeof(options), 3, nullptr, nullptr};

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -137,6 +138,18 @@ def fingerprint(*more):
         with open(path, "rb") as f:
             h.update(hashlib.file_digest(f, "sha256").digest())
     return h.hexdigest()
+
+
+@functools.lru_cache(maxsize=None)
+def _commits():
+    """How many commits lead to this one."""
+    done = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return int(done.stdout.strip() or 0)
+
+
+def turn(number, parts):
+    """Whether it is the turn of the test with this number: one of so many parts runs, with the next commit the next one."""
+    return number % parts == _commits() % parts
 
 
 class Record:

@@ -53,7 +53,7 @@ func.func private @mean(%in: !llvm.ptr, %out: !llvm.ptr, %n: index, %m: index, %
 #col = affine_map<(d0, d1) -> (d1)>
 
 // Negative: a strategy that names other loops than the op has.
-// expected-error @below {{the column family cannot emit kernel 'other': has other loops than its strategy names}}
+// expected-error @below {{the columns family cannot emit kernel 'other': has other loops than its strategy names}}
 func.func private @other(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: index)
     attributes {kernel.entry = 2 : i64, kernel.strategy = #kernel.strategy<family = "columns", groups = [1], tiles = [64],
       blocks = [8, 2, 2], scratch = 0, reason = "">} {

@@ -113,7 +113,7 @@ func.func private @stack(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: 
 #row = affine_map<(d0, d1) -> (d0)>
 
 // Negative: a strategy that names other loops than the ops have.
-// expected-error @below {{the row family cannot emit kernel 'other': has other loops than its strategy names}}
+// expected-error @below {{the rows family cannot emit kernel 'other': has other loops than its strategy names}}
 func.func private @other(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: index)
     attributes {kernel.entry = 2 : i64, kernel.strategy = #kernel.strategy<family = "rows", groups = [1], tiles = [2],
       blocks = [8, 4, 1, 1, 2, 1], scratch = 0, reason = "">} {

@@ -118,7 +118,7 @@ func.func private @concat(%a: !llvm.ptr, %b: !llvm.ptr, %c: !llvm.ptr, %first: i
 // -----
 
 // Negative: a scan is not computed element by element.
-// expected-error @below {{the cuda-loops family cannot emit kernel 'scan' element by element: 'scf.for' writes element after element}}
+// expected-error @below {{the cuda-loops family cannot emit kernel 'scan': not element by element: 'scf.for' writes element after element}}
 func.func private @scan(%c: !llvm.ptr, %first: index, %last: index)
     attributes {kernel.entry = 1 : i64, kernel.strategy = #kernel.strategy<family = "cuda-loops", groups = [], tiles = [], blocks = [32, 0], scratch = 0, reason = "">} {
   %4 = kernel.bind %c[] : memref<64xf32>

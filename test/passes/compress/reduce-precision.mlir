@@ -5,7 +5,7 @@
 
 // Products round what they read; an activation follows; softmax and the result are f32. The weights are narrow in the file.
 // CHECK-LABEL: func @product
-// CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{.*}}> : tensor<2x2xf16>
+// CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.101560e+00]]> : tensor<2x2xf16>
 // CHECK-DAG: %[[X:.*]] = "onnx.Cast"(%arg0) <{to = 10 : i64}> : (tensor<?x2xf32>) -> tensor<?x2xf16>
 // CHECK: %[[P:.*]] = "onnx.MatMul"(%[[X]], %[[W]]) : (tensor<?x2xf16>, tensor<2x2xf16>) -> tensor<?x2xf16>
 // CHECK: %[[R:.*]] = "onnx.Relu"(%[[P]]) : (tensor<?x2xf16>) -> tensor<?x2xf16>

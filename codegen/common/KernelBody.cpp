@@ -1,5 +1,5 @@
 //===- KernelBody.cpp - what an emitter works on --------------------------===//
-#include "optc/codegen/cpu/KernelBody.h"
+#include "optc/codegen/common/KernelBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,7 +10,7 @@
 
 using namespace mlir;
 using namespace optc;
-using namespace optc::cpu;
+using namespace optc::codegen;
 
 //===----------------------------------------------------------------------===//
 // Index arithmetic
@@ -75,6 +75,19 @@ KernelBody::KernelBody(func::FuncOp func) : func(func), b(func.getLoc(), func.ge
   }
 }
 
+LogicalResult KernelBody::refuse(const Twine &why, Operation *op) {
+  return (op ? op : func.getOperation())->emitError("the ")
+         << strategy.getFamily().getValue() << " family cannot emit kernel '" << func.getName() << "': " << why;
+}
+
+SmallVector<linalg::GenericOp> KernelBody::generics() const {
+  SmallVector<linalg::GenericOp> found;
+  for (linalg::LinalgOp op : structured)
+    if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+      found.push_back(generic);
+  return found;
+}
+
 Value KernelBody::flat(Value tensor) {
   if (auto packed = tensor.getDefiningOp<kernel::PackedOp>())
     tensor = packed.getPanels();
@@ -134,6 +147,24 @@ Value KernelBody::size(const kernel::SizeExpr &expr) {
   for (const kernel::RuntimeSize &r : expr.runtime)
     product = index.mul(product, boundDim(r.tensor, r.dim));
   return product;
+}
+
+Value KernelBody::offsetAlong(const kernel::LoopNest &nest, const kernel::NestOperand &operand,
+                              ArrayRef<unsigned> loops, Value flat) {
+  if (loops.empty())
+    return index.c(0);
+  if (nest.isFlat(operand, loops))
+    return index.mul(flat, size(operand.strides[loops.back()]));
+  Value offset = index.c(0), rest = flat;
+  for (unsigned loop : llvm::reverse(loops)) {
+    bool outermost = loop == loops.front();
+    Value count = size(nest.sizes[loop]);
+    Value at = outermost ? rest : index.rem(rest, count);
+    rest = outermost ? rest : index.div(rest, count);
+    if (operand.moves(loop))
+      offset = index.add(offset, index.mul(at, size(operand.strides[loop])));
+  }
+  return offset;
 }
 
 void KernelBody::forTiles(llvm::function_ref<void(ArrayRef<TileRange>)> body) {

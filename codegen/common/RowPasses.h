@@ -3,11 +3,11 @@
 // A reduction has its result after a pass over the row, so ops that need it come in a later one. A value of rows x
 // columns that several passes need is computed again when that is cheap; else it is kept.
 //===----------------------------------------------------------------------===//
-#ifndef OPTC_CODEGEN_CPU_ROWPASSES_H
-#define OPTC_CODEGEN_CPU_ROWPASSES_H
+#ifndef OPTC_CODEGEN_COMMON_ROWPASSES_H
+#define OPTC_CODEGEN_COMMON_ROWPASSES_H
 #include "optc/dialects/kernel/Rows.h"
 
-namespace optc::cpu {
+namespace optc::codegen {
 
 /// Ops are numbers of a RowGroup.
 struct RowPass {
@@ -30,5 +30,5 @@ struct RowPlan {
 /// `isResult` says whether an op's value has a buffer. At most `stackBytes` are kept on the stack.
 RowPlan planPasses(const kernel::RowGroup &group, llvm::function_ref<bool(unsigned op)> isResult, int64_t stackBytes);
 
-} // namespace optc::cpu
+} // namespace optc::codegen
 #endif

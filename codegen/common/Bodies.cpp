@@ -1,15 +1,12 @@
-//===- VectorBody.cpp - scalar bodies of structured ops on vectors --------===//
-#include "optc/codegen/cpu/VectorBody.h"
+//===- Bodies.cpp - scalar bodies of structured ops on values -------------===//
+#include "optc/codegen/common/Bodies.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace optc;
 
-void optc::cpu::allowContraction(ArrayRef<linalg::GenericOp> ops) {
+void codegen::allowContraction(ArrayRef<linalg::GenericOp> ops) {
   for (linalg::GenericOp op : ops)
     op.getBody()->walk([&](Operation *inner) {
       auto math = dyn_cast<arith::ArithFastMathInterface>(inner);
@@ -19,21 +16,19 @@ void optc::cpu::allowContraction(ArrayRef<linalg::GenericOp> ops) {
     });
 }
 
-Type optc::cpu::vectorOf(Type element, int64_t lanes) {
-  return lanes == 0 ? element : VectorType::get({lanes}, element);
-}
+Type codegen::vectorOf(Type element, int64_t lanes) { return lanes == 0 ? element : VectorType::get({lanes}, element); }
 
-Value optc::cpu::spread(ImplicitLocOpBuilder &b, Value scalar, int64_t lanes) {
+Value codegen::spread(ImplicitLocOpBuilder &b, Value scalar, int64_t lanes) {
   if (lanes == 0 || isa<VectorType>(scalar.getType()))
     return scalar;
   return vector::BroadcastOp::create(b, VectorType::get({lanes}, scalar.getType()), scalar);
 }
 
 static Value mapped(ImplicitLocOpBuilder &b, const IRMapping &map, Value v, int64_t lanes) {
-  return cpu::spread(b, map.lookupOrDefault(v), lanes);
+  return codegen::spread(b, map.lookupOrDefault(v), lanes);
 }
 
-void optc::cpu::cloneOpOnVectors(ImplicitLocOpBuilder &b, Operation &op, IRMapping &map, int64_t lanes) {
+void codegen::cloneOp(ImplicitLocOpBuilder &b, Operation &op, IRMapping &map, int64_t lanes) {
   if (isa<arith::ConstantOp>(op)) {
     Value copy = b.clone(op)->getResult(0);
     map.map(op.getResult(0), spread(b, copy, lanes));
@@ -50,26 +45,8 @@ void optc::cpu::cloneOpOnVectors(ImplicitLocOpBuilder &b, Operation &op, IRMappi
     map.map(from, to);
 }
 
-Value optc::cpu::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value buffer, Value offset, Value mask) {
-  if (!mask)
-    return vector::LoadOp::create(b, type, buffer, offset);
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, type, buffer, offset, mask, zero);
-}
-
-void optc::cpu::storeLanes(ImplicitLocOpBuilder &b, Value v, Value buffer, Value offset, Value mask) {
-  // LLVM 22 writes four bytes for one lane of a narrow vector that is truncated from a wide one.
-  auto lanes = mask ? mask.getDefiningOp<vector::CreateMaskOp>() : nullptr;
-  if (lanes && getConstantIntValue(lanes.getOperands()[0]) == 1)
-    memref::StoreOp::create(b, vector::ExtractOp::create(b, v, 0), buffer, offset);
-  else if (mask)
-    vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
-  else
-    vector::StoreOp::create(b, v, buffer, offset);
-}
-
-SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &body, ValueRange args, int64_t lanes,
-                                             llvm::function_ref<Value(unsigned)> indexOf) {
+SmallVector<Value> codegen::cloneBody(ImplicitLocOpBuilder &b, Block &body, ValueRange args, int64_t lanes,
+                                      llvm::function_ref<Value(unsigned)> indexOf) {
   IRMapping map;
   for (auto [from, to] : llvm::zip(body.getArguments(), args))
     map.map(from, to);
@@ -80,7 +57,7 @@ SmallVector<Value> optc::cpu::cloneOnVectors(ImplicitLocOpBuilder &b, Block &bod
     else if (llvm::none_of(op.getOperands(), isVector))
       b.clone(op, map);
     else
-      cloneOpOnVectors(b, op, map, lanes);
+      cloneOp(b, op, map, lanes);
   }
   SmallVector<Value> out;
   for (Value v : body.getTerminator()->getOperands())

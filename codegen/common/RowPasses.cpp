@@ -1,9 +1,9 @@
 //===- RowPasses.cpp - in which pass over a row what is computed ----------===//
-#include "optc/codegen/cpu/RowPasses.h"
+#include "optc/codegen/common/RowPasses.h"
 
 using namespace mlir;
 using namespace optc;
-using namespace optc::cpu;
+using namespace optc::codegen;
 using kernel::RowGroup;
 using kernel::RowOp;
 using Kind = kernel::RowOp::Kind;
@@ -137,6 +137,6 @@ RowPlan Planner::plan() {
   return std::move(result);
 }
 
-RowPlan optc::cpu::planPasses(const RowGroup &group, llvm::function_ref<bool(unsigned)> isResult, int64_t stackBytes) {
+RowPlan codegen::planPasses(const RowGroup &group, llvm::function_ref<bool(unsigned)> isResult, int64_t stackBytes) {
   return Planner(group, isResult, stackBytes).plan();
 }
