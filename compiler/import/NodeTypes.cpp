@@ -107,6 +107,11 @@ Type dequantized(const Facts &f, size_t) {
   int64_t dtype = f.intAttr("output_dtype", 0);
   return f.unranked(dtype ? f.element(dtype) : f.elementOf(1));
 }
+/// Floats without a zero point for the result.
+Type quantizedProduct(const Facts &f, size_t) {
+  Type zero = f.elementOf(8);
+  return f.unranked(zero ? zero : f.element(TensorProto::FLOAT));
+}
 Type constantOfShape(const Facts &f, size_t) {
   const AttributeProto *value = f.node.attribute("value");
   return f.unranked(f.element(value ? value->t().data_type() : TensorProto::FLOAT));
@@ -256,6 +261,7 @@ const std::pair<StringRef, KindRule> kindRules[] = {
     {"onnx.DequantizeLinear", dequantized},
     {"onnx.ms.QuantizeLinear", quantized},
     {"onnx.ms.DequantizeLinear", dequantized},
+    {"onnx.ms.QGemm", quantizedProduct},
     {"onnx.ConstantOfShape", constantOfShape},
     {"onnx.SequenceAt", seqElement},
     {"onnx.ConcatFromSequence", concatFromSequence},

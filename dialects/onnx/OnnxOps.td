@@ -58,11 +58,14 @@ def Onnx_T50 : Onnx_Type<"0x982", "tensor of float int64 string double">;
 def Onnx_T51 : Onnx_Type<"0x9e2", "tensor of float int16 int32 int64 string double">;
 def Onnx_T52 : Onnx_Type<"0x10000000000000", "sequence of maps">;
 def Onnx_T53 : Onnx_Type<"0x802", "tensor of float double">;
-def Onnx_T54 : Onnx_Type<"0x600004", "tensor of uint8 uint4 int4">;
+def Onnx_T54 : Onnx_Type<"0x60007c", "tensor of uint8 int8 uint16 int16 int32 uint4 int4">;
 def Onnx_T55 : Onnx_Type<"0x402", "tensor of float float16">;
-def Onnx_T56 : Onnx_Type<"0x44", "tensor of uint8 int32">;
-def Onnx_T57 : Onnx_Type<"0x10446", "tensor of float uint8 int32 float16 bfloat16">;
-def Onnx_T58 : Onnx_Type<"0x1ffffffe", "tensor">;
+def Onnx_T56 : Onnx_Type<"0x600004", "tensor of uint8 uint4 int4">;
+def Onnx_T57 : Onnx_Type<"0x44", "tensor of uint8 int32">;
+def Onnx_T58 : Onnx_Type<"0x10446", "tensor of float uint8 int32 float16 bfloat16">;
+def Onnx_T59 : Onnx_Type<"0xe", "tensor of float uint8 int8">;
+def Onnx_T60 : Onnx_Type<"0x1ffffffe", "tensor">;
+def Onnx_T61 : Onnx_Type<"0x60003c", "tensor of uint8 int8 uint16 int16 uint4 int4">;
 
 def Onnx_AbsOp : Onnx_Op<"Abs", [Pure]> {
   let arguments = (ins Onnx_T0:$X);
@@ -978,6 +981,10 @@ def Onnx_MSBiasGeluOp : Onnx_Op<"ms.BiasGelu", [Pure]> {
   let arguments = (ins Onnx_T1:$A, Onnx_T1:$B);
   let results = (outs Onnx_T1:$C);
 }
+def Onnx_MSDequantizeLinearOp : Onnx_Op<"ms.DequantizeLinear", [Pure]> {
+  let arguments = (ins Onnx_T54:$x, Onnx_T55:$x_scale, Optional<Onnx_T54>:$x_zero_point, DefaultValuedOptionalAttr<I64Attr, "1">:$axis);
+  let results = (outs Onnx_T55:$y);
+}
 def Onnx_MSDynamicQuantizeLSTMOp : Onnx_Op<"ms.DynamicQuantizeLSTM", [AttrSizedOperandSegments, AttrSizedResultSegments, Pure]> {
   let arguments = (ins Onnx_T21:$X, Onnx_T15:$W, Onnx_T15:$R, Optional<Onnx_T21>:$B, Optional<Onnx_T16>:$sequence_lens, Optional<Onnx_T21>:$initial_h, Optional<Onnx_T21>:$initial_c, Optional<Onnx_T21>:$P, Onnx_T21:$W_scale, Onnx_T15:$W_zero_point, Onnx_T21:$R_scale, Onnx_T15:$R_zero_point, OptionalAttr<DenseF32ArrayAttr>:$activation_alpha, OptionalAttr<DenseF32ArrayAttr>:$activation_beta, OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<F32Attr>:$clip, DefaultValuedOptionalAttr<StrAttr, "\"forward\"">:$direction, OptionalAttr<I64Attr>:$hidden_size, DefaultValuedOptionalAttr<I64Attr, "0">:$input_forget);
   let results = (outs Optional<Onnx_T21>:$Y, Optional<Onnx_T21>:$Y_h, Optional<Onnx_T21>:$Y_c);
@@ -1003,7 +1010,7 @@ def Onnx_MSFusedMatMulOp : Onnx_Op<"ms.FusedMatMul", [Pure]> {
   let results = (outs Onnx_T1:$Y);
 }
 def Onnx_MSGatherBlockQuantizedOp : Onnx_Op<"ms.GatherBlockQuantized", [Pure]> {
-  let arguments = (ins Onnx_T54:$data, Onnx_T7:$indices, Onnx_T1:$scales, Optional<Onnx_T54>:$zero_points, DefaultValuedOptionalAttr<I64Attr, "4">:$bits, DefaultValuedOptionalAttr<I64Attr, "128">:$block_size, DefaultValuedOptionalAttr<I64Attr, "0">:$gather_axis, DefaultValuedOptionalAttr<I64Attr, "1">:$quantize_axis);
+  let arguments = (ins Onnx_T56:$data, Onnx_T7:$indices, Onnx_T1:$scales, Optional<Onnx_T56>:$zero_points, DefaultValuedOptionalAttr<I64Attr, "4">:$bits, DefaultValuedOptionalAttr<I64Attr, "128">:$block_size, DefaultValuedOptionalAttr<I64Attr, "0">:$gather_axis, DefaultValuedOptionalAttr<I64Attr, "1">:$quantize_axis);
   let results = (outs Onnx_T1:$output);
 }
 def Onnx_MSGeluOp : Onnx_Op<"ms.Gelu", [Pure]> {
@@ -1015,12 +1022,24 @@ def Onnx_MSMatMulIntegerToFloatOp : Onnx_Op<"ms.MatMulIntegerToFloat", [AttrSize
   let results = (outs Onnx_T55:$Y);
 }
 def Onnx_MSMatMulNBitsOp : Onnx_Op<"ms.MatMulNBits", [AttrSizedOperandSegments, Pure]> {
-  let arguments = (ins Onnx_T1:$A, Onnx_T56:$B, Onnx_T1:$scales, Optional<Onnx_T57>:$zero_points, Optional<Onnx_T16>:$g_idx, Optional<Onnx_T1>:$bias, I64Attr:$K, I64Attr:$N, DefaultValuedOptionalAttr<I64Attr, "0">:$accuracy_level, DefaultValuedOptionalAttr<I64Attr, "4">:$bits, I64Attr:$block_size);
+  let arguments = (ins Onnx_T1:$A, Onnx_T57:$B, Onnx_T1:$scales, Optional<Onnx_T58>:$zero_points, Optional<Onnx_T16>:$g_idx, Optional<Onnx_T1>:$bias, I64Attr:$K, I64Attr:$N, DefaultValuedOptionalAttr<I64Attr, "0">:$accuracy_level, DefaultValuedOptionalAttr<I64Attr, "4">:$bits, I64Attr:$block_size);
   let results = (outs Onnx_T1:$Y);
 }
 def Onnx_MSMultiHeadAttentionOp : Onnx_Op<"ms.MultiHeadAttention", [AttrSizedOperandSegments, AttrSizedResultSegments, Pure]> {
   let arguments = (ins Onnx_T1:$query, Optional<Onnx_T1>:$key, Optional<Onnx_T1>:$value, Optional<Onnx_T1>:$bias, Optional<Onnx_T16>:$key_padding_mask, Optional<Onnx_T1>:$attention_bias, Optional<Onnx_T1>:$past_key, Optional<Onnx_T1>:$past_value, Optional<Onnx_T16>:$past_sequence_length, Optional<Onnx_T16>:$cache_indirection, OptionalAttr<F32Attr>:$mask_filter_value, I64Attr:$num_heads, OptionalAttr<F32Attr>:$scale, DefaultValuedOptionalAttr<I64Attr, "0">:$unidirectional);
   let results = (outs Onnx_T1:$output, Optional<Onnx_T1>:$present_key, Optional<Onnx_T1>:$present_value, Optional<Onnx_T1>:$qk);
+}
+def Onnx_MSQAttentionOp : Onnx_Op<"ms.QAttention", [AttrSizedOperandSegments, Pure]> {
+  let arguments = (ins Onnx_T15:$input, Onnx_T15:$weight, Onnx_T55:$bias, Onnx_T55:$input_scale, Onnx_T55:$weight_scale, Optional<Onnx_T16>:$mask_index, Optional<Onnx_T15>:$input_zero_point, Optional<Onnx_T15>:$weight_zero_point, Optional<Onnx_T55>:$past, DefaultValuedOptionalAttr<I64Attr, "0">:$do_rotary, OptionalAttr<F32Attr>:$mask_filter_value, I64Attr:$num_heads, OptionalAttr<I64Attr>:$past_present_share_buffer, OptionalAttr<F32Attr>:$scale, DefaultValuedOptionalAttr<I64Attr, "0">:$unidirectional);
+  let results = (outs Onnx_T55:$output, Optional<Onnx_T55>:$present);
+}
+def Onnx_MSQEmbedLayerNormalizationOp : Onnx_Op<"ms.QEmbedLayerNormalization", [AttrSizedOperandSegments, Pure]> {
+  let arguments = (ins Onnx_T16:$input_ids, Optional<Onnx_T16>:$segment_ids, Onnx_T15:$word_embedding_quant, Onnx_T15:$position_embedding_quant, Optional<Onnx_T15>:$segment_embedding, Onnx_T15:$gamma_quant, Onnx_T15:$beta_quant, Optional<Onnx_T16>:$mask, Onnx_T21:$word_embedding_scale, Onnx_T21:$position_embedding_scale, Optional<Onnx_T21>:$segment_embedding_scale, Onnx_T21:$gamma_scale, Onnx_T21:$beta_scale, Onnx_T15:$word_embedding_zero_point, Onnx_T15:$position_embedding_zero_point, Optional<Onnx_T15>:$segment_embedding_zero_point, Onnx_T15:$gamma_zero_point, Onnx_T15:$beta_zero_point, DefaultValuedOptionalAttr<F32Attr, "9.99999996e-13f">:$epsilon);
+  let results = (outs Onnx_T21:$layernorm_out, Onnx_T16:$mask_index_out);
+}
+def Onnx_MSQGemmOp : Onnx_Op<"ms.QGemm", [AttrSizedOperandSegments, Pure]> {
+  let arguments = (ins Onnx_T15:$A, Onnx_T21:$a_scale, Onnx_T15:$a_zero_point, Onnx_T15:$B, Onnx_T21:$b_scale, Onnx_T15:$b_zero_point, Optional<Onnx_T16>:$C, Optional<Onnx_T21>:$y_scale, Optional<Onnx_T15>:$y_zero_point, DefaultValuedOptionalAttr<F32Attr, "1.0f">:$alpha, DefaultValuedOptionalAttr<I64Attr, "0">:$transA, DefaultValuedOptionalAttr<I64Attr, "0">:$transB);
+  let results = (outs Onnx_T59:$Y);
 }
 def Onnx_MSQLinearAddOp : Onnx_Op<"ms.QLinearAdd", [AttrSizedOperandSegments, Pure]> {
   let arguments = (ins Onnx_T15:$A, Onnx_T21:$A_scale, Optional<Onnx_T15>:$A_zero_point, Onnx_T15:$B, Onnx_T21:$B_scale, Optional<Onnx_T15>:$B_zero_point, Onnx_T21:$C_scale, Optional<Onnx_T15>:$C_zero_point);
@@ -1031,7 +1050,7 @@ def Onnx_MSQLinearAveragePoolOp : Onnx_Op<"ms.QLinearAveragePool", [AttrSizedOpe
   let results = (outs Onnx_T15:$Y);
 }
 def Onnx_MSQLinearConcatOp : Onnx_Op<"ms.QLinearConcat", [Pure]> {
-  let arguments = (ins Onnx_T21:$Y_scale, Onnx_T15:$Y_zero_point, Variadic<Onnx_T58>:$inputs, I64Attr:$axis);
+  let arguments = (ins Onnx_T21:$Y_scale, Onnx_T15:$Y_zero_point, Variadic<Onnx_T60>:$inputs, I64Attr:$axis);
   let results = (outs Onnx_T15:$Y);
 }
 def Onnx_MSQLinearGlobalAveragePoolOp : Onnx_Op<"ms.QLinearGlobalAveragePool", [Pure]> {
@@ -1046,9 +1065,25 @@ def Onnx_MSQLinearMulOp : Onnx_Op<"ms.QLinearMul", [AttrSizedOperandSegments, Pu
   let arguments = (ins Onnx_T15:$A, Onnx_T21:$A_scale, Optional<Onnx_T15>:$A_zero_point, Onnx_T15:$B, Onnx_T21:$B_scale, Optional<Onnx_T15>:$B_zero_point, Onnx_T21:$C_scale, Optional<Onnx_T15>:$C_zero_point);
   let results = (outs Onnx_T15:$C);
 }
+def Onnx_MSQLinearReduceMeanOp : Onnx_Op<"ms.QLinearReduceMean", [AttrSizedOperandSegments, Pure]> {
+  let arguments = (ins Onnx_T15:$data, Onnx_T21:$data_scale, Optional<Onnx_T15>:$data_zero_point, Onnx_T21:$reduced_scale, Optional<Onnx_T15>:$reduced_zero_point, DenseI64ArrayAttr:$axes, I64Attr:$keepdims);
+  let results = (outs Onnx_T15:$reduced);
+}
 def Onnx_MSQLinearSigmoidOp : Onnx_Op<"ms.QLinearSigmoid", [AttrSizedOperandSegments, Pure]> {
   let arguments = (ins Onnx_T15:$X, Onnx_T21:$X_scale, Optional<Onnx_T15>:$X_zero_point, Onnx_T21:$Y_scale, Optional<Onnx_T15>:$Y_zero_point);
   let results = (outs Onnx_T15:$Y);
+}
+def Onnx_MSQLinearSoftmaxOp : Onnx_Op<"ms.QLinearSoftmax", [Pure]> {
+  let arguments = (ins Onnx_T15:$X, Onnx_T21:$X_scale, Optional<Onnx_T15>:$x_zero_point, Onnx_T21:$y_scale, Onnx_T15:$y_zero_point, OptionalAttr<I64Attr>:$axis, I64Attr:$opset);
+  let results = (outs Onnx_T15:$Y);
+}
+def Onnx_MSQLinearWhereOp : Onnx_Op<"ms.QLinearWhere", [Pure]> {
+  let arguments = (ins Onnx_T3:$condition, Onnx_T15:$X, Onnx_T21:$x_scale, Onnx_T15:$x_zero_point, Onnx_T15:$Y, Onnx_T21:$y_scale, Onnx_T15:$y_zero_point, Onnx_T21:$z_scale, Onnx_T15:$z_zero_point);
+  let results = (outs Onnx_T15:$Z);
+}
+def Onnx_MSQuantizeLinearOp : Onnx_Op<"ms.QuantizeLinear", [Pure]> {
+  let arguments = (ins Onnx_T55:$x, Onnx_T55:$y_scale, Optional<Onnx_T61>:$y_zero_point, DefaultValuedOptionalAttr<I64Attr, "1">:$axis);
+  let results = (outs Onnx_T61:$y);
 }
 def Onnx_MSQuickGeluOp : Onnx_Op<"ms.QuickGelu", [Pure]> {
   let arguments = (ins Onnx_T1:$X, DefaultValuedOptionalAttr<F32Attr, "1.702f">:$alpha);

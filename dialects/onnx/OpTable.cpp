@@ -120,6 +120,13 @@ Operation *optc::onnx::createOp(OpBuilder &builder, Location loc, StringRef name
   return info ? createOp(builder, loc, *info, operands, resultTypes, attributes) : nullptr;
 }
 
+/// The position of an absent value that others follow, where no segments say so: the only optional one; else -1.
+static int gap(ArrayRef<ValueInfo> formal, unsigned count) {
+  const ValueInfo *optional = llvm::find_if(formal, [](const ValueInfo &v) { return v.optional(); });
+  bool isGap = optional != formal.end() && count + 1 == formal.size() && !formal.back().variadic();
+  return isGap ? optional - formal.begin() : -1;
+}
+
 /// The index among the present values of position `i`, -1 when absent. `count` is the number of present values.
 static int present(ArrayRef<ValueInfo> formal, Attribute segmentAttr, unsigned count, unsigned i) {
   auto segments = dyn_cast_or_null<DenseI32ArrayAttr>(segmentAttr);
@@ -137,13 +144,17 @@ static int present(ArrayRef<ValueInfo> formal, Attribute segmentAttr, unsigned c
     }
     return -1;
   }
+  if (int missing = gap(formal, count); missing >= 0 && static_cast<int>(i) >= missing)
+    return static_cast<int>(i) == missing || i > count ? -1 : static_cast<int>(i) - 1;
   return i < count ? static_cast<int>(i) : -1;
 }
 
 static unsigned positions(ArrayRef<ValueInfo> formal, Attribute segmentAttr, unsigned count) {
   auto segments = dyn_cast_or_null<DenseI32ArrayAttr>(segmentAttr);
-  if (!segments || segments.size() != static_cast<int64_t>(formal.size()))
-    return count;
+  if (!segments || segments.size() != static_cast<int64_t>(formal.size())) {
+    int missing = gap(formal, count); // positions behind it count
+    return missing >= 0 && missing < static_cast<int>(count) ? count + 1 : count;
+  }
   unsigned position = 0, last = 0;
   for (auto [f, size] : llvm::zip(formal, segments.asArrayRef())) {
     unsigned width = f.variadic() ? size : 1;

@@ -7,6 +7,9 @@ FLOAT = ["float", "float16", "bfloat16", "double"]
 Q8 = ["int8", "uint8"]
 T = {"T": FLOAT}
 TQ = {"T": Q8}
+# QuantizeLinear and DequantizeLinear for types that came to ai.onnx with opset 21.
+TL = {"F": ["float", "float16"], "Q": ["int8", "uint8", "int16", "uint16", "int4", "uint4"],
+      "D": ["int8", "uint8", "int16", "uint16", "int4", "uint4", "int32"]}
 TM = {"T": FLOAT, "M": ["int32"], "U": ["float", "bfloat16"]}
 NORM = "epsilon:FLOAT=9.99999996e-13"
 
@@ -51,12 +54,31 @@ CONTRIB_OPS = [
      "C:T", "", TQ),
     ("QLinearSigmoid", "X:T X_scale:float X_zero_point?:T Y_scale:float Y_zero_point?:T", "Y:T", "", TQ),
     ("QLinearLeakyRelu", "X:T X_scale:float X_zero_point?:T Y_scale:float Y_zero_point?:T", "Y:T", "alpha:FLOAT=0.01", TQ),
+    ("QLinearSoftmax", "X:T X_scale:float x_zero_point?:T y_scale:float y_zero_point:T", "Y:T", "axis:INT opset!:INT", TQ),
+    ("QLinearReduceMean", "data:T data_scale:float data_zero_point?:T reduced_scale:float reduced_zero_point?:T",
+     "reduced:T", "axes!:INTS keepdims!:INT", TQ),
+    ("QLinearWhere", "condition:bool X:T x_scale:float x_zero_point:T Y:T y_scale:float y_zero_point:T z_scale:float "
+     "z_zero_point:T", "Z:T", "", TQ),
     ("QLinearGlobalAveragePool", "X:T x_scale:float x_zero_point:T y_scale:float y_zero_point:T", "Y:T",
      "channels_last:INT=0", TQ),
     ("QLinearAveragePool", "X:T x_scale:float x_zero_point?:T y_scale:float y_zero_point?:T", "Y:T",
      "auto_pad:STRING=NOTSET ceil_mode:INT=0 channels_last:INT=0 count_include_pad:INT=0 kernel_shape!:INTS pads:INTS "
      "strides:INTS", TQ),
     ("QLinearConcat", "Y_scale:float Y_zero_point:T inputs*:any", "Y:T", "axis!:INT", dict(TQ, any=["any"])),
+    ("QGemm", "A:TA a_scale:T a_zero_point:TA B:TB b_scale:T b_zero_point:TB C?:TC y_scale?:T y_zero_point?:TY", "Y:TO",
+     "alpha:FLOAT=1.0 transA:INT=0 transB:INT=0",
+     {"T": ["float"], "TA": Q8, "TB": Q8, "TC": ["int32"], "TY": Q8, "TO": ["float"] + Q8}),
+    ("QAttention", "input:I weight:W bias:T input_scale:T weight_scale:T mask_index?:M input_zero_point?:I "
+     "weight_zero_point?:W past?:T", "output:T present?:T", "num_heads!:INT unidirectional:INT=0 do_rotary:INT=0 "
+     "mask_filter_value:FLOAT past_present_share_buffer:INT scale:FLOAT",
+     {"T": ["float", "float16"], "I": Q8, "W": Q8, "M": ["int32"]}),
+    ("QEmbedLayerNormalization", "input_ids:M segment_ids?:M word_embedding_quant:Q position_embedding_quant:Q "
+     "segment_embedding?:Q gamma_quant:Q beta_quant:Q mask?:M word_embedding_scale:T position_embedding_scale:T "
+     "segment_embedding_scale?:T gamma_scale:T beta_scale:T word_embedding_zero_point:Q position_embedding_zero_point:Q "
+     "segment_embedding_zero_point?:Q gamma_zero_point:Q beta_zero_point:Q", "layernorm_out:T mask_index_out:M", NORM,
+     {"T": ["float"], "Q": Q8, "M": ["int32"]}),
+    ("QuantizeLinear", "x:F y_scale:F y_zero_point?:Q", "y:Q", "axis:INT=1", TL),
+    ("DequantizeLinear", "x:D x_scale:F x_zero_point?:D", "y:F", "axis:INT=1", TL),
     ("FusedConv", "X:T W:T B?:T Z?:T", "Y:T", "activation:STRING activation_params:FLOATS auto_pad:STRING=NOTSET "
      "dilations:INTS group:INT=1 kernel_shape:INTS pads:INTS strides:INTS", T),
 ]

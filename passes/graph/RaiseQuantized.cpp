@@ -1,13 +1,12 @@
 //===- RaiseQuantized.cpp - com.microsoft's quantized operators -----------===//
 //
 // QLinearX(x, scale, zero, ..., yScale, yZero) is QuantizeLinear(X(DequantizeLinear(x, scale, zero), ...), yScale,
-// yZero). MatMulIntegerToFloat and DynamicQuantizeMatMul are exact products of integers, scaled.
+// yZero). QGemm, MatMulIntegerToFloat and DynamicQuantizeMatMul are exact products of integers, scaled. Larger
+// operators are in files of their own.
 //===----------------------------------------------------------------------===//
-#include "optc/dialects/onnx/Elements.h"
-#include "optc/dialects/onnx/Types.h"
+#include "optc/dialects/onnx/Names.h"
 #include "optc/passes/Passes.h"
-#include "optc/passes/graph/Quantization.h"
-#include "llvm/ADT/StringMap.h"
+#include "optc/passes/graph/Raise.h"
 
 namespace optc {
 #define GEN_PASS_DEF_RAISEQUANTIZED
@@ -17,79 +16,27 @@ namespace optc {
 using namespace mlir;
 using namespace optc;
 
-namespace {
-/// Builds what an operator stands for.
-class Raise {
-public:
-  explicit Raise(Operation *op) : op(op), b(op), loc(op->getLoc()) {}
-
-  Operation *op;
-  OpBuilder b;
-  Location loc;
-
-  Value at(unsigned i) const { return onnx::operand(op, i); }
-  Type elementOf(Value v) const { return getElementTypeOrSelf(v.getType()); }
-  Type unranked(Type element) const { return UnrankedTensorType::get(element); }
-  Value make(StringRef name, ArrayRef<Value> operands, Type element, ArrayRef<NamedAttribute> attributes = {}) {
-    return quant::makeOp(b, loc, name, operands, unranked(element), attributes);
-  }
-  NamedAttribute ints(StringRef name, ArrayRef<int64_t> values) {
-    return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
-  }
-  NamedAttribute integer(StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); }
-  /// The attributes of the op with these names.
-  SmallVector<NamedAttribute> kept(ArrayRef<StringRef> names) {
-    SmallVector<NamedAttribute> all;
-    for (StringRef name : names)
-      if (Attribute value = op->getAttr(name))
-        all.push_back(b.getNamedAttr(name, value));
-    return all;
-  }
-  int64_t intAttr(StringRef name, int64_t fallback) {
-    auto attr = op->getAttrOfType<IntegerAttr>(name);
-    return attr ? attr.getInt() : fallback;
-  }
-
-  /// The numbers behind operand `i`, whose scale and zero point follow it.
-  Value dequantized(unsigned i) { return make("DequantizeLinear", {at(i), at(i + 1), at(i + 2)}, b.getF32Type()); }
-  /// `real` as elements of the op's result.
-  Value quantized(Value real, Value scale, Value zero) {
-    Type element = elementOf(op->getResult(0));
-    SmallVector<NamedAttribute> attributes;
-    if (!zero)
-      attributes.push_back(integer("output_dtype", onnx::dataTypeOf(element)));
-    return make("QuantizeLinear", {real, scale, zero}, element, attributes);
-  }
-  Value asFloat(Value v) { return make("Cast", {v}, b.getF32Type(), integer("to", onnx::dataTypeOf(b.getF32Type()))); }
-  Value times(Value x, Value y) { return make("Mul", {x, y}, b.getF32Type()); }
-  Value plus(Value x, Value y) { return y ? make("Add", {x, y}, elementOf(x)) : x; }
-  Value transposed(Value v, ArrayRef<int64_t> perm) { return make("Transpose", {v}, elementOf(v), ints("perm", perm)); }
-};
-} // namespace
-
-/// Gives the value of result 0; null leaves the op to its lowering, which refuses it.
-using RaiseFn = Value (*)(Raise &);
-
-template <char const *Name> static Value raiseBinary(Raise &r) {
-  Value y = r.make(Name, {r.dequantized(0), r.dequantized(3)}, r.b.getF32Type());
+template <char const *Name> static Raised raiseBinary(Raise &r) {
+  Value y = r.make(Name, {r.dequantized(0), r.dequantized(3)}, r.f32());
   return r.quantized(y, r.at(6), r.at(7));
 }
 
-static Value raiseSigmoid(Raise &r) {
-  return r.quantized(r.make("Sigmoid", {r.dequantized(0)}, r.b.getF32Type()), r.at(3), r.at(4));
+static Raised raiseSigmoid(Raise &r) {
+  return r.quantized(r.make("Sigmoid", {r.dequantized(0)}, r.f32()), r.at(3), r.at(4));
 }
 
-static Value raiseLeakyRelu(Raise &r) {
-  return r.quantized(r.make("LeakyRelu", {r.dequantized(0)}, r.b.getF32Type(), r.kept({"alpha"})), r.at(3), r.at(4));
+static Raised raiseLeakyRelu(Raise &r) {
+  return r.quantized(r.make("LeakyRelu", {r.dequantized(0)}, r.f32(), r.kept({"alpha"})), r.at(3), r.at(4));
 }
 
 /// Pooling, with channels last moved in front.
-static Value raisePool(Raise &r, StringRef name, ArrayRef<NamedAttribute> attributes) {
+static Raised raisePool(Raise &r, StringRef name, ArrayRef<NamedAttribute> attributes) {
   Value x = r.dequantized(0);
   auto type = dyn_cast<RankedTensorType>(r.at(0).getType());
   bool last = r.intAttr("channels_last", 0);
   if (last && (!type || type.getRank() < 3))
-    return Value();
+    return r.refuse("has channels last and an input of rank " + (type ? std::to_string(type.getRank()) : "unknown") +
+                    "; known ranks from 3 on are supported: give the shape of the input with --shape");
   SmallVector<int64_t> toFirst, toLast;
   if (last) {
     int64_t rank = type.getRank();
@@ -102,110 +49,116 @@ static Value raisePool(Raise &r, StringRef name, ArrayRef<NamedAttribute> attrib
     toLast.push_back(1);
     x = r.transposed(x, toFirst);
   }
-  Value y = r.make(name, {x}, r.b.getF32Type(), attributes);
+  Value y = r.make(name, {x}, r.f32(), attributes);
   return r.quantized(last ? r.transposed(y, toLast) : y, r.at(3), r.at(4));
 }
 
-static Value raiseGlobalAveragePool(Raise &r) { return raisePool(r, "GlobalAveragePool", {}); }
+static Raised raiseGlobalAveragePool(Raise &r) { return raisePool(r, "GlobalAveragePool", {}); }
 
-static Value raiseAveragePool(Raise &r) {
+static Raised raiseAveragePool(Raise &r) {
   return raisePool(r, "AveragePool",
                    r.kept({"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
 }
 
 /// Y_scale, Y_zero_point, then triples.
-static Value raiseConcat(Raise &r) {
+static Raised raiseConcat(Raise &r) {
   SmallVector<Value> parts;
   for (unsigned i = 2, e = onnx::numOperandPositions(r.op); i + 2 < e; i += 3)
     parts.push_back(r.dequantized(i));
-  return r.quantized(r.make("Concat", parts, r.b.getF32Type(), r.kept({"axis"})), r.at(0), r.at(1));
+  return r.quantized(r.make("Concat", parts, r.f32(), r.kept({"axis"})), r.at(0), r.at(1));
 }
 
 /// A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias
-static Value raiseMatMulIntegerToFloat(Raise &r) {
+static Raised raiseMatMulIntegerToFloat(Raise &r) {
   if (!r.elementOf(r.op->getResult(0)).isF32())
-    return Value();
-  Value sum = r.make("MatMulInteger", {r.at(0), r.at(1), r.at(4), r.at(5)}, r.b.getI32Type());
-  return r.plus(r.times(r.asFloat(sum), r.times(r.at(2), r.at(3))), r.at(6));
+    return r.refuse("has scales of float16; float32 is supported, in which the sums are scaled: cast the scales");
+  return r.plus(r.product(r.at(0), r.at(1), r.at(4), r.at(5), r.times(r.at(2), r.at(3))), r.at(6));
 }
 
 /// A, B, b_scale, b_zero_point, bias
-static Value raiseDynamicQuantizeMatMul(Raise &r) {
-  Type f32 = r.b.getF32Type(), u8 = r.b.getIntegerType(8, /*isSigned=*/false);
-  Operation *a = onnx::createOp(r.b, r.loc, "DynamicQuantizeLinear", {r.at(0)},
-                                {r.unranked(u8), RankedTensorType::get({}, f32), RankedTensorType::get({}, u8)});
-  Value sum = r.make("MatMulInteger", {a->getResult(0), r.at(1), a->getResult(2), r.at(3)}, r.b.getI32Type());
-  return r.plus(r.times(r.asFloat(sum), r.times(a->getResult(1), r.at(2))), r.at(4));
+static Raised raiseDynamicQuantizeMatMul(Raise &r) {
+  auto [a, scale, zero] = r.quantizedDynamically(r.at(0));
+  return r.plus(r.product(a, r.at(1), zero, r.at(3), r.times(scale, r.at(2))), r.at(4));
 }
 
-/// Packed values of `bits` bits in rows that begin with a byte, as rows without gaps.
-static SmallVector<char> withoutGaps(ArrayRef<char> bytes, int64_t rows, int64_t columns, int64_t bits) {
-  int64_t stride = llvm::divideCeil(columns * bits, 8), perByte = 8 / bits;
-  SmallVector<char> packed(llvm::divideCeil(rows * columns * bits, 8));
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column) {
-      uint8_t byte = bytes[row * stride + column / perByte];
-      int value = (byte >> (column % perByte * bits)) & ((1 << bits) - 1);
-      int64_t to = row * columns + column;
-      packed[to / perByte] |= static_cast<char>(value << (to % perByte * bits));
-    }
-  return packed;
+/// A, a_scale, a_zero_point, B, b_scale, b_zero_point, C in units of the sums, y_scale, y_zero_point
+static Raised raiseGemm(Raise &r) {
+  if (r.at(7) && !r.at(8))
+    return r.refuse("has y_scale without y_zero_point; give both, for a quantized result, or none");
+  Value a = r.intAttr("transA", 0) ? r.transposed(r.at(0), {1, 0}) : r.at(0);
+  Value b = !r.intAttr("transB", 0) ? r.at(3)
+            : r.typeAt(3)           ? quant::transposed(r.b, r.loc, r.at(3))
+                                    : r.transposed(r.at(3), {1, 0});
+  Value sum = r.make("MatMulInteger", {a, b, r.at(2), r.at(5)}, r.b.getI32Type());
+  sum = r.asFloat(r.plus(sum, r.at(6)));
+  // The order of ONNX Runtime: (alpha * a_scale) * b_scale / y_scale.
+  double alpha = r.floatAttr("alpha", 1);
+  Value scale = r.times(alpha == 1 ? r.at(1) : r.times(r.at(1), r.number(alpha)), r.at(4));
+  if (!r.at(8))
+    return r.times(sum, scale);
+  scale = r.make("Div", {scale, r.at(7)}, r.f32());
+  return r.quantized(r.times(sum, scale), r.number(1), r.at(8));
 }
 
-/// A, B, scales, zero_points, g_idx, bias: A times the transposed matrix that B holds in blocks along K.
-static Value raiseMatMulNBits(Raise &r) {
-  int64_t bits = r.intAttr("bits", 4), n = r.intAttr("N", 0), k = r.intAttr("K", 0), block = r.intAttr("block_size", 0);
-  if ((bits != 2 && bits != 4 && bits != 8) || n < 1 || k < 1 || block < 8 || r.at(4))
-    return Value();
-  int64_t blocks = llvm::divideCeil(k, block), rowBytes = llvm::divideCeil(blocks * bits, 8);
-  auto w = quant::bytesOf(r.at(1)), scales = quant::bytesOf(r.at(2));
-  Type f32 = r.b.getF32Type(), narrow = r.b.getIntegerType(bits, /*isSigned=*/false);
-  if (!w || !scales || !r.elementOf(r.at(0)).isF32() ||
-      static_cast<int64_t>(w->size()) != llvm::divideCeilSigned(n * blocks * block * bits, 8) ||
-      static_cast<int64_t>(scales->size()) != n * blocks * 4)
-    return Value();
-  // Without zero points they are in the middle.
-  SmallVector<char> zeros(llvm::divideCeil(n * blocks * bits, 8), static_cast<char>(bits == 8   ? 0x80
-                                                                                    : bits == 4 ? 0x88
-                                                                                                : 0xAA));
-  if (r.at(3)) {
-    auto given = quant::bytesOf(r.at(3));
-    if (!given || !r.elementOf(r.at(3)).isUnsignedInteger(8) || static_cast<int64_t>(given->size()) != n * rowBytes)
-      return Value();
-    zeros = withoutGaps(*given, n, blocks, bits);
-  }
-  auto constant = [&](ArrayRef<char> bytes, int64_t columns, Type element) {
-    return onnx::makeConstant(r.b, r.loc, RankedTensorType::get({n, columns}, element), bytes);
-  };
-  Value matrix = constant(*w, blocks * block, narrow);
-  matrix = r.make("DequantizeLinear", {matrix, constant(*scales, blocks, f32), constant(zeros, blocks, narrow)}, f32,
-                  {r.integer("axis", 1), r.integer("block_size", block)});
-  if (k != blocks * block) { // what fills the last block
-    auto vector = [&](int64_t value) {
-      auto type = RankedTensorType::get({1}, r.b.getI64Type());
-      return onnx::ConstantOp::create(r.b, r.loc, DenseElementsAttr::get(type, value)).getResult();
-    };
-    matrix = r.make("Slice", {matrix, vector(0), vector(k), vector(1)}, f32);
-  }
-  Value y = r.make("MatMul", {r.at(0), r.transposed(matrix, {1, 0})}, f32);
-  return r.plus(y, r.at(5));
+/// X, X_scale, X_zero_point, Y_scale, Y_zero_point: before opset 13 all axes from `axis` on are one.
+static Raised raiseSoftmax(Raise &r) {
+  bool flattens = r.intAttr("opset", 13) < 13;
+  int64_t axis = r.intAttr("axis", -1);
+  Value x = r.dequantized(0);
+  Value y = flattens ? r.make("Flatten", {x}, r.f32(), r.integer("axis", axis)) : x;
+  y = r.make("Softmax", {y}, r.f32(), r.integer("axis", flattens ? -1 : axis));
+  if (flattens)
+    y = r.make("Reshape", {y, r.make("Shape", {x}, r.i64())}, r.f32(), r.integer("allowzero", 1));
+  return r.quantized(y, r.at(3), r.at(4));
+}
+
+/// condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale, z_zero_point
+static Raised raiseWhere(Raise &r) {
+  return r.quantized(r.make("Where", {r.at(0), r.dequantized(1), r.dequantized(4)}, r.f32()), r.at(7), r.at(8));
+}
+
+static Raised raiseReduceMean(Raise &r) {
+  auto axes = r.op->getAttrOfType<DenseI64ArrayAttr>("axes");
+  Value mean = r.make("ReduceMean", {r.dequantized(0), axes ? r.vector(axes.asArrayRef()) : Value()}, r.f32(),
+                      r.kept({"keepdims"}));
+  return r.quantized(mean, r.at(3), r.at(4));
+}
+
+/// Operators that ai.onnx has had for all types since opset 21.
+static Raised raiseQuantizeLinear(Raise &r) {
+  Type element = r.elementOf(r.op->getResult(0));
+  return r.make("QuantizeLinear", {r.at(0), r.at(1), r.at(2)}, element, r.kept({"axis"}));
+}
+static Raised raiseDequantizeLinear(Raise &r) {
+  return r.make("DequantizeLinear", {r.at(0), r.at(1), r.at(2)}, r.elementOf(r.at(1)), r.kept({"axis"}));
 }
 
 static constexpr char kAdd[] = "Add", kMul[] = "Mul";
 
-static const llvm::StringMap<RaiseFn> &raises() {
-  static const llvm::StringMap<RaiseFn> table = {
-      {"onnx.ms.QLinearAdd", raiseBinary<kAdd>},
-      {"onnx.ms.QLinearMul", raiseBinary<kMul>},
-      {"onnx.ms.QLinearSigmoid", raiseSigmoid},
-      {"onnx.ms.QLinearLeakyRelu", raiseLeakyRelu},
-      {"onnx.ms.QLinearGlobalAveragePool", raiseGlobalAveragePool},
-      {"onnx.ms.QLinearAveragePool", raiseAveragePool},
-      {"onnx.ms.QLinearConcat", raiseConcat},
-      {"onnx.ms.MatMulIntegerToFloat", raiseMatMulIntegerToFloat},
-      {"onnx.ms.DynamicQuantizeMatMul", raiseDynamicQuantizeMatMul},
-      {"onnx.ms.MatMulNBits", raiseMatMulNBits},
-  };
+static const RaiseTable &raises() {
+  static const RaiseTable table = [] {
+    RaiseTable t = {
+        {"onnx.ms.QLinearAdd", raiseBinary<kAdd>},
+        {"onnx.ms.QLinearMul", raiseBinary<kMul>},
+        {"onnx.ms.QLinearSigmoid", raiseSigmoid},
+        {"onnx.ms.QLinearLeakyRelu", raiseLeakyRelu},
+        {"onnx.ms.QLinearGlobalAveragePool", raiseGlobalAveragePool},
+        {"onnx.ms.QLinearAveragePool", raiseAveragePool},
+        {"onnx.ms.QLinearConcat", raiseConcat},
+        {"onnx.ms.MatMulIntegerToFloat", raiseMatMulIntegerToFloat},
+        {"onnx.ms.DynamicQuantizeMatMul", raiseDynamicQuantizeMatMul},
+        {"onnx.ms.QGemm", raiseGemm},
+        {"onnx.ms.QLinearSoftmax", raiseSoftmax},
+        {"onnx.ms.QLinearWhere", raiseWhere},
+        {"onnx.ms.QLinearReduceMean", raiseReduceMean},
+        {"onnx.ms.QuantizeLinear", raiseQuantizeLinear},
+        {"onnx.ms.DequantizeLinear", raiseDequantizeLinear},
+    };
+    registerRaisedAttention(t);
+    registerRaisedBlocks(t);
+    registerRaisedLstm(t);
+    return t;
+  }();
   return table;
 }
 
@@ -221,13 +174,21 @@ struct RaiseQuantized : optc::impl::RaiseQuantizedBase<RaiseQuantized> {
     });
     for (auto [op, raise] : work) {
       Raise r(op);
-      Value y = raise(r);
-      if (!y)
+      Raised made = raise(r);
+      if (made.empty()) {
+        op->emitError() << onnx::describeOp(op) << " " << r.reason;
+        signalPassFailure();
         continue;
-      // What the op's type knows of the shape holds for the value.
-      if (op->getResult(0).getType() != y.getType())
-        y.setType(op->getResult(0).getType());
-      op->getResult(0).replaceAllUsesWith(y);
+      }
+      for (auto [i, value] : llvm::enumerate(made)) {
+        Value result = onnx::result(op, i);
+        if (!result)
+          continue;
+        // What the op's type knows of the shape holds for the value.
+        if (result.getType() != value.getType())
+          value.setType(result.getType());
+        result.replaceAllUsesWith(value);
+      }
       op->erase();
       ++raised;
     }

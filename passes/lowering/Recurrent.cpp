@@ -4,6 +4,7 @@
 // batch and time; per step it adds the product of the state with R (transposed first, so that the inner loop runs over
 // gates that lie side by side), applies the activations and writes the new state.
 //===----------------------------------------------------------------------===//
+#include "optc/dialects/onnx/Activations.h"
 #include "optc/passes/lowering/Contraction.h"
 #include "optc/passes/lowering/DimMath.h"
 #include "optc/passes/lowering/Scalars.h"
@@ -18,10 +19,8 @@ using Iter = utils::IteratorType;
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct ActivationInfo {
-  StringLiteral name; ///< lower case: names are compared without case
-  int parameters;     ///< 0: none, 1: alpha, 2: alpha and beta
-  double alpha, beta; ///< defaults
+struct Emitter {
+  StringLiteral name; ///< as in onnx::Activation
   Value (*emit)(FloatMath f, Value x, Value alpha, Value beta);
 };
 
@@ -33,29 +32,24 @@ Value whenPositive(FloatMath f, Value x, Value positive, Value other) {
   return f.select(f.lt(x, f.constant(0)), other, positive);
 }
 
-const ActivationInfo kActivations[] = {
-    {"relu", 0, 0, 0, [](FloatMath f, Value x, Value, Value) { return f.max(x, f.constant(0)); }},
-    {"tanh", 0, 0, 0, [](FloatMath f, Value x, Value, Value) -> Value { return math::TanhOp::create(f.b, f.loc, x); }},
-    {"sigmoid", 0, 0, 0, [](FloatMath f, Value x, Value, Value) { return sigmoid(f, x); }},
-    {"affine", 2, 1, 0, [](FloatMath f, Value x, Value alpha, Value beta) { return f.add(f.mul(alpha, x), beta); }},
-    {"leakyrelu", 1, 0.01, 0,
-     [](FloatMath f, Value x, Value alpha, Value) { return whenPositive(f, x, x, f.mul(alpha, x)); }},
-    {"thresholdedrelu", 1, 1, 0,
+const Emitter kEmitters[] = {
+    {"relu", [](FloatMath f, Value x, Value, Value) { return f.max(x, f.constant(0)); }},
+    {"tanh", [](FloatMath f, Value x, Value, Value) -> Value { return math::TanhOp::create(f.b, f.loc, x); }},
+    {"sigmoid", [](FloatMath f, Value x, Value, Value) { return sigmoid(f, x); }},
+    {"affine", [](FloatMath f, Value x, Value alpha, Value beta) { return f.add(f.mul(alpha, x), beta); }},
+    {"leakyrelu", [](FloatMath f, Value x, Value alpha, Value) { return whenPositive(f, x, x, f.mul(alpha, x)); }},
+    {"thresholdedrelu",
      [](FloatMath f, Value x, Value alpha, Value) { return f.select(f.lt(alpha, x), x, f.constant(0)); }},
-    {"scaledtanh", 2, 1, 1,
-     [](FloatMath f, Value x, Value alpha, Value beta) {
-       return f.mul(alpha, math::TanhOp::create(f.b, f.loc, f.mul(beta, x)));
-     }},
-    {"hardsigmoid", 2, 0.2, 0.5,
+    {"scaledtanh", [](FloatMath f, Value x, Value alpha,
+                      Value beta) { return f.mul(alpha, math::TanhOp::create(f.b, f.loc, f.mul(beta, x))); }},
+    {"hardsigmoid",
      [](FloatMath f, Value x, Value alpha, Value beta) {
        return f.max(f.constant(0), f.min(f.constant(1), f.add(f.mul(alpha, x), beta)));
      }},
-    {"elu", 1, 1, 0,
-     [](FloatMath f, Value x, Value alpha, Value) {
-       return whenPositive(f, x, x, f.mul(alpha, math::ExpM1Op::create(f.b, f.loc, x)));
-     }},
-    {"softsign", 0, 0, 0, [](FloatMath f, Value x, Value, Value) { return f.div(x, f.add(f.constant(1), f.abs(x))); }},
-    {"softplus", 0, 0, 0,
+    {"elu", [](FloatMath f, Value x, Value alpha,
+               Value) { return whenPositive(f, x, x, f.mul(alpha, math::ExpM1Op::create(f.b, f.loc, x))); }},
+    {"softsign", [](FloatMath f, Value x, Value, Value) { return f.div(x, f.add(f.constant(1), f.abs(x))); }},
+    {"softplus",
      [](FloatMath f, Value x, Value, Value) -> Value {
        // max(x, 0) + log1p(exp(-|x|)) does not overflow.
        return f.add(f.max(x, f.constant(0)),
@@ -64,9 +58,9 @@ const ActivationInfo kActivations[] = {
 };
 
 struct Activation {
-  const ActivationInfo *info;
+  const Emitter *emitter;
   double alpha, beta;
-  Value operator()(FloatMath f, Value x) const { return info->emit(f, x, f.constant(alpha), f.constant(beta)); }
+  Value operator()(FloatMath f, Value x) const { return emitter->emit(f, x, f.constant(alpha), f.constant(beta)); }
 };
 
 /// What the three operators share.
@@ -94,50 +88,21 @@ struct Cell {
 };
 } // namespace
 
-static LogicalResult readActivations(Cell &cell, ArrayRef<StringRef> defaults) {
-  Operation *op = cell.op;
+static LogicalResult readActivations(Cell &cell, ArrayRef<StringLiteral> defaults) {
   cell.perDirection = defaults.size();
-  SmallVector<StringRef> names;
-  if (auto attr = op->getAttrOfType<ArrayAttr>("activations"); attr && !attr.empty()) {
-    for (Attribute a : attr)
-      names.push_back(cast<StringAttr>(a).getValue());
-  } else {
-    for (int64_t d = 0; d < cell.directions; ++d)
-      llvm::append_range(names, defaults);
-  }
-  size_t needed = defaults.size() * cell.directions;
-  if (names.size() != needed)
-    return unsupported(op, "attribute 'activations' has " + Twine(names.size()) + " names, but " + Twine(needed) +
-                               " are needed");
-  // Parameters are consumed in order by the functions that have them.
-  auto floats = [&](StringRef name) -> ArrayRef<float> {
-    auto attr = op->getAttrOfType<DenseF32ArrayAttr>(name);
-    return attr ? attr.asArrayRef() : ArrayRef<float>();
-  };
-  ArrayRef<float> alphas = floats("activation_alpha"), betas = floats("activation_beta");
-  auto next = [](ArrayRef<float> &list, bool wanted, double fallback) -> double {
-    if (!wanted || list.empty())
-      return fallback;
-    float v = list.front();
-    list = list.drop_front();
-    return v;
-  };
-  for (StringRef name : names) {
-    const ActivationInfo *info =
-        llvm::find_if(kActivations, [&](const ActivationInfo &a) { return name.equals_insensitive(a.name); });
-    if (info == std::end(kActivations))
-      return unsupported(op,
-                         "attribute 'activations' has '" + name +
-                             "'; supported are Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, "
-                             "HardSigmoid, Elu, Softsign and Softplus");
-    double alpha = next(alphas, info->parameters >= 1, info->alpha);
-    cell.activations.push_back({info, alpha, next(betas, info->parameters >= 2, info->beta)});
+  std::string reason;
+  auto found = onnx::activationsOf(cell.op, defaults, cell.directions, reason);
+  if (!found)
+    return unsupported(cell.op, reason);
+  for (const onnx::Activation &a : *found) {
+    const Emitter *emitter = llvm::find_if(kEmitters, [&](const Emitter &e) { return e.name == a.name; });
+    cell.activations.push_back({emitter, a.alpha, a.beta});
   }
   return success();
 }
 
 /// Reads the attributes and checks the sizes that all three operators have.
-static LogicalResult prepare(Cell &cell, ArrayRef<StringRef> defaultActivations) {
+static LogicalResult prepare(Cell &cell, ArrayRef<StringLiteral> defaultActivations) {
   Operation *op = cell.op;
   Lowering &l = cell.l;
   if (l.rank(cell.x) != 3 || l.rank(cell.w) != 3 || l.rank(cell.r) != 3)

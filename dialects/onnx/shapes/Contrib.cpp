@@ -68,10 +68,10 @@ static LogicalResult inferEmbedLayerNorm(ShapeContext &ctx) {
   SmallVector<Dim> dims = known ? SmallVector<Dim>{ctx.dims(0)[0], ctx.dims(0)[1], ctx.dims(2)[1]} : SmallVector<Dim>();
   if (failed(setOrRank(ctx, 0, known, dims, 3)) || failed(setOrRank(ctx, 2, known, dims, 3)))
     return failure();
-  return setOrRank(ctx, 1, ctx.ranked(0), known ? ArrayRef<Dim>(dims.front()) : ArrayRef<Dim>(), 1);
+  return setOrRank(ctx, 1, ctx.ranked(0), ctx.ranked(0) ? ArrayRef<Dim>(ctx.dims(0).front()) : ArrayRef<Dim>(), 1);
 }
 
-static LogicalResult inferAttention(ShapeContext &ctx) {
+static LogicalResult inferAttention(ShapeContext &ctx, unsigned pastAt) {
   if (failed(ctx.expectRank(0, 3)) || failed(ctx.expectRank(1, 2)))
     return failure();
   int64_t heads = ctx.intAttr("num_heads", 0);
@@ -85,7 +85,9 @@ static LogicalResult inferAttention(ShapeContext &ctx) {
     hidden = ctx.constant((*sizes)[2]);
   if (failed(ctx.set(0, {input[0], input[1], hidden})) || !ctx.hasResult(1))
     return success();
-  Dim past = ctx.ranked(4) && ctx.rank(4) == 5 ? ctx.dims(4)[3] : ctx.has(4) ? nullptr : ctx.constant(0);
+  Dim past = ctx.ranked(pastAt) && ctx.rank(pastAt) == 5 ? ctx.dims(pastAt)[3]
+             : ctx.has(pastAt)                           ? nullptr
+                                                         : ctx.constant(0);
   Dim total = past ? ctx.table.add(past, input[1]) : ctx.leaf(1, 3);
   return ctx.set(1, {ctx.constant(2), input[0], ctx.constant(heads), total, ctx.table.floorDiv(hidden, heads)});
 }
@@ -195,18 +197,66 @@ static LogicalResult inferConcatTriples(ShapeContext &ctx) {
   return inferConcat(ctx, inputs, ctx.elementType(1));
 }
 
+/// A, a_scale, a_zero_point, B, ...; floats without a zero point for the result.
+static LogicalResult inferQGemm(ShapeContext &ctx) {
+  Type element = ctx.has(8) ? ctx.elementType(8) : Type(Float32Type::get(ctx.op->getContext()));
+  if (failed(ctx.expectRank(0, 2)) || failed(ctx.expectRank(3, 2)))
+    return failure();
+  if (!ctx.ranked(0) || !ctx.ranked(3))
+    return ctx.setRank(0, element, 2);
+  bool transA = ctx.intAttr("transA", 0), transB = ctx.intAttr("transB", 0);
+  if (ShapeContext::differ(ctx.dims(0)[!transA], ctx.dims(3)[transB]))
+    return ctx.error("cannot multiply " + ctx.str(ctx.dims(0)) + " and " + ctx.str(ctx.dims(3)) +
+                     ": the inner sizes differ");
+  return ctx.set(0, element, {ctx.dims(0)[transA], ctx.dims(3)[!transB]});
+}
+
+/// input, weight, bias, input_scale, weight_scale, mask_index, input_zero_point, weight_zero_point, past
+static LogicalResult inferQAttention(ShapeContext &ctx) { return inferAttention(ctx, 8); }
+static LogicalResult inferFloatAttention(ShapeContext &ctx) { return inferAttention(ctx, 4); }
+
+static LogicalResult inferQReduceMean(ShapeContext &ctx) {
+  if (!ctx.ranked(0))
+    return ctx.setUnranked(0);
+  SmallVector<Dim> dims = ctx.dims(0), kept;
+  SmallVector<bool> reduced(dims.size(), false);
+  for (int64_t given : ctx.intsAttr("axes").value_or(SmallVector<int64_t>())) {
+    auto axis = ctx.axis(given, dims.size(), "axes");
+    if (failed(axis))
+      return failure();
+    reduced[*axis] = true;
+  }
+  bool keep = ctx.intAttr("keepdims", 1);
+  for (auto [dim, gone] : llvm::zip(dims, reduced))
+    if (!gone || keep)
+      kept.push_back(gone ? ctx.constant(1) : dim);
+  return ctx.set(0, kept);
+}
+
+static LogicalResult inferQWhere(ShapeContext &ctx) { return inferBroadcast(ctx, {0, 1, 4}, ctx.resultElement(0)); }
+/// Elements like the zero point; without one it is the unsigned byte.
+static LogicalResult inferQuantizeLike(ShapeContext &ctx) {
+  Type element =
+      ctx.has(2) ? ctx.elementType(2) : Type(IntegerType::get(ctx.op->getContext(), 8, IntegerType::Unsigned));
+  return ctx.ranked(0) ? ctx.set(0, element, ctx.dims(0)) : ctx.setUnranked(0, element);
+}
+static LogicalResult inferDequantizeLike(ShapeContext &ctx) {
+  return ctx.ranked(0) ? ctx.set(0, ctx.elementType(1), ctx.dims(0)) : ctx.setUnranked(0, ctx.elementType(1));
+}
 static LogicalResult inferQBinary(ShapeContext &ctx) { return inferBroadcast(ctx, {0, 3}, ctx.resultElement(0)); }
 static LogicalResult inferBias(ShapeContext &ctx) { return inferBroadcast(ctx, {0, 1}, ctx.resultElement(0)); }
 static LogicalResult inferPoolOp(ShapeContext &ctx) { return inferPool(ctx, ctx.intAttr("channels_last", 0)); }
 static LogicalResult inferConvOp(ShapeContext &ctx) { return inferConv(ctx, 0, 1, ctx.resultElement(0)); }
 
 void optc::registerContribShapes(ShapeFnTable &t) {
-  add(t, {"ms.Gelu", "ms.FastGelu", "ms.QuickGelu", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu"}, sameAsFirst);
+  add(t, {"ms.Gelu", "ms.FastGelu", "ms.QuickGelu", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu", "ms.QLinearSoftmax"},
+      sameAsFirst);
   add(t, {"ms.BiasGelu"}, inferBias);
   add(t, {"ms.FusedMatMul"}, inferFusedMatMul);
   add(t, {"ms.SkipLayerNormalization", "ms.SkipSimplifiedLayerNormalization"}, inferSkipNorm);
-  add(t, {"ms.EmbedLayerNormalization"}, inferEmbedLayerNorm);
-  add(t, {"ms.Attention"}, inferAttention);
+  add(t, {"ms.EmbedLayerNormalization", "ms.QEmbedLayerNormalization"}, inferEmbedLayerNorm);
+  add(t, {"ms.Attention"}, inferFloatAttention);
+  add(t, {"ms.QAttention"}, inferQAttention);
   add(t, {"ms.MultiHeadAttention"}, inferMultiHeadAttention);
   add(t, {"ms.DynamicQuantizeMatMul", "ms.MatMulIntegerToFloat"}, inferMatMul2);
   add(t, {"ms.MatMulNBits"}, inferMatMulNBits);
@@ -214,6 +264,11 @@ void optc::registerContribShapes(ShapeFnTable &t) {
   add(t, {"ms.QLinearGlobalAveragePool"}, inferGlobalPool);
   add(t, {"ms.QLinearConcat"}, inferConcatTriples);
   add(t, {"ms.QLinearAdd", "ms.QLinearMul"}, inferQBinary);
+  add(t, {"ms.QLinearWhere"}, inferQWhere);
+  add(t, {"ms.QLinearReduceMean"}, inferQReduceMean);
+  add(t, {"ms.QGemm"}, inferQGemm);
+  add(t, {"ms.QuantizeLinear"}, inferQuantizeLike);
+  add(t, {"ms.DequantizeLinear"}, inferDequantizeLike);
   add(t, {"ms.QLinearAveragePool"}, inferPoolOp);
   add(t, {"ms.FusedConv"}, inferConvOp);
 }
