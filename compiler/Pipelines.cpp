@@ -97,10 +97,10 @@ void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
-  // Kernels of a device take contiguous buffers.
-  int parts = options.target->device ? 0 : options.optLevel;
+  int32_t capability = options.target->device ? options.target->device->capability : 0;
   AddressSlicesOptions slices;
-  slices.optLevel = parts;
+  slices.optLevel = options.optLevel;
+  slices.capability = capability;
   pm.addNestedPass<func::FuncOp>(createAddressSlices(slices));
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
@@ -109,7 +109,8 @@ void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) 
   form.narrowProducts = options.target->device != nullptr;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
   PlaceConcatsOptions concats;
-  concats.optLevel = parts;
+  concats.optLevel = options.optLevel;
+  concats.capability = capability;
   pm.addNestedPass<func::FuncOp>(createPlaceConcats(concats));
   pm.addPass(createCSEPass());
 }

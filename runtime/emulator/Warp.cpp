@@ -266,6 +266,7 @@ uint32_t elect(Thread *t, uint32_t) {
 }
 
 void setMaxRegisters(Thread *t, uint32_t, uint32_t count) {
+  requireChip(*t, "setmaxnreg", /*onlyThat=*/true);
   if (count < 24 || count > 256 || count % 8)
     fail(*t, "setmaxnreg of %u registers; 24 to 256 in steps of 8 are possible", count);
 }
