@@ -208,6 +208,17 @@ def measure(model, names, threads, rounds, seconds, cores, peaks, progress=lambd
     return result
 
 
+def chosen(p, a):
+    """The names given with --contenders; ends the program with what is wrong about them, or about --rounds."""
+    names = a.contenders.split(",")
+    for n in names:
+        if n not in ALL:
+            p.error(f"--contenders: there is no '{n}'; there are: {', '.join(ALL)}")
+    if a.rounds < 1:
+        p.error("--rounds: 1 or more")
+    return names
+
+
 def need_tools():
     """Ends the benchmark when the tools were not built."""
     for tool in (OPTC, OPTC_RUN):

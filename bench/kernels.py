@@ -78,12 +78,7 @@ def main():
     if a.list:
         print("\n".join(chosen))
         return
-    names = a.contenders.split(",")
-    for n in names:
-        if n not in contenders.ALL:
-            p.error(f"--contenders: there is no '{n}'; there are: {', '.join(contenders.ALL)}")
-    if a.rounds < 1:
-        p.error("--rounds: 1 or more")
+    names = contenders.chosen(p, a)
     contenders.need_tools()
     work = os.path.join(machine.WORK, "kernels")
     shutil.rmtree(work, ignore_errors=True)

@@ -194,12 +194,7 @@ def main():
         except (OSError, ValueError, KeyError) as e:
             p.error(f"--table {a.table}: no results of bench/run models: {e}")
         return
-    names = a.contenders.split(",")
-    for n in names:
-        if n not in contenders.ALL:
-            p.error(f"--contenders: there is no '{n}'; there are: {', '.join(contenders.ALL)}")
-    if a.rounds < 1:
-        p.error("--rounds: 1 or more")
+    names = contenders.chosen(p, a)
     contenders.need_tools()
     os.makedirs(machine.WORK, exist_ok=True)
     cores, peaks, start = chosen_cores(a.threads), machine.Peaks(), time.time()

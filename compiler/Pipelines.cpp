@@ -106,7 +106,6 @@ void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) 
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   FormDispatchesOptions form;
   form.optLevel = options.optLevel;
-  form.narrowProducts = options.target->device != nullptr;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
   PlaceConcatsOptions concats;
   concats.optLevel = options.optLevel;

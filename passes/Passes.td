@@ -297,8 +297,6 @@ def FormDispatches : Pass<"optc-form-dispatches", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"optLevel", "opt-level", "int", "3", "0: one op per dispatch">,
-    Option<"narrowProducts", "narrow-products", "bool", "false",
-           "products of f16 and bf16 take consumers, too: the target's emitters accumulate them in f32">,
     Option<"report", "report", "bool", "false", "a remark with the reason for every op that does not join a group">
   ];
   let statistics = [

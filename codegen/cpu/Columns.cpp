@@ -157,13 +157,8 @@ void ColumnEmitter::emitVectors(Value row, Value column, int64_t count, Value ma
     if (!results[n])
       continue;
     Value place = index.add(index.mul(row, numColumns), column);
-    for (auto [v, value] : llvm::enumerate(values[n])) {
-      Value at = index.add(place, index.c(v * lanes));
-      if (mask)
-        vector::MaskedStoreOp::create(b, results[n], at, mask, value);
-      else
-        vector::StoreOp::create(b, value, results[n], at);
-    }
+    for (auto [v, value] : llvm::enumerate(values[n]))
+      storeLanes(b, value, results[n], index.add(place, index.c(v * lanes)), mask);
   }
 }
 
@@ -183,8 +178,9 @@ void ColumnEmitter::emitRow(Value row, Value begin, Value count) {
   if (vectors > 1)
     loopTo(vectors);
   loopTo(1);
-  // Tiles are multiples of the vectors: only the last one of a row may have a rest.
-  if (std::optional<int64_t> known = getConstantIntValue(numColumns); lanes == 1 || (known && *known % lanes == 0))
+  // Tiles are multiples of the vectors: only the last one of a row may have a rest, which is that of the row.
+  std::optional<int64_t> known = getConstantIntValue(numColumns);
+  if (lanes == 1 || (known && *known % lanes == 0))
     return;
   Value rest = index.sub(count, done);
   if (getConstantIntValue(rest) == 0)
@@ -193,7 +189,8 @@ void ColumnEmitter::emitRow(Value row, Value begin, Value count) {
   auto branch = scf::IfOp::create(b, any, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value mask = vector::CreateMaskOp::create(b, VectorType::get({lanes}, b.getI1Type()), rest);
+  Value left = known ? index.c(*known % lanes) : rest;
+  Value mask = vector::CreateMaskOp::create(b, VectorType::get({lanes}, b.getI1Type()), left);
   emitVectors(row, index.add(begin, done), 1, mask);
 }
 

@@ -60,6 +60,8 @@ FailureOr<DotEmitter> DotEmitter::get(ImplicitLocOpBuilder &b, const kernel::Con
 Value DotEmitter::widened(Value v, Factor kind, Type to) const {
   if (kind == Factor::Plain || v.getType() == to)
     return v;
+  if (kind == Factor::Float)
+    return arith::ExtFOp::create(*b, to, v);
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(to));
   if (kind == Factor::Unsigned)
     return isFloat ? arith::UIToFPOp::create(*b, to, v).getResult() : arith::ExtUIOp::create(*b, to, v).getResult();
@@ -98,6 +100,8 @@ DotEmitter::Parts DotEmitter::row(Value buffer, Value offset) const {
   if (depth > 1)
     return spreadGroup(vector::LoadOp::create(*b, VectorType::get({kGroup}, b->getI8Type()), buffer, offset));
   Value x = memref::LoadOp::create(*b, buffer, offset);
+  if (product->aFactor == Factor::Float) // one instruction broadcasts from memory, one widens
+    return {widened(vector::BroadcastOp::create(*b, VectorType::get({lanes}, x.getType()), x), Factor::Float, accType)};
   return {vector::BroadcastOp::create(*b, accType, widened(x, product->aFactor, accType.getElementType()))};
 }
 

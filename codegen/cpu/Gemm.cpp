@@ -336,7 +336,7 @@ SmallVector<Value> GemmEmitter::emitK(size_t level, Value aOffset, Places bOffse
 }
 
 void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Columns &columns) {
-  for (auto [v, sum] : llvm::enumerate(acc)) {
+  for (size_t v = 0; v < acc.size(); ++v) {
     Value column = index.add(columns.first, index.c(v * blocks.lanes));
     EpilogueEmitter::Place place{
         blocks.lanes, columns.masks[v],
@@ -348,7 +348,7 @@ void GemmEmitter::storeRow(int64_t r, Value row, ArrayRef<Value> acc, const Colu
           bool sameForRows = llvm::none_of(c.m, [&](unsigned loop) { return walk.moves(loop); });
           return sameForRows ? &sharedVectors[{&walk, static_cast<int64_t>(v)}] : nullptr;
         }};
-    epilogue.store(sum, place);
+    epilogue.store(acc[v], place);
   }
 }
 

@@ -71,7 +71,6 @@ private:
   Value columnOffset(const RowOperand &input, const Position &at);
   Value flatOffset(const Position &at);
   Value loadVector(Value buffer, Value offset, Value mask);
-  void storeVector(Value v, Value buffer, Value offset, Value mask);
   /// Where the kept value of an op is at this position.
   std::pair<Value, Value> placeOf(unsigned op, const Position &at);
 
@@ -141,13 +140,6 @@ Value RowEmitter::columnOffset(const RowOperand &input, const Position &at) {
 Value RowEmitter::loadVector(Value buffer, Value offset, Value mask) {
   auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
   return loadLanes(b, type, buffer, offset, mask);
-}
-
-void RowEmitter::storeVector(Value v, Value buffer, Value offset, Value mask) {
-  if (mask)
-    vector::MaskedStoreOp::create(b, buffer, offset, mask, v);
-  else
-    vector::StoreOp::create(b, v, buffer, offset);
 }
 
 std::pair<Value, Value> RowEmitter::placeOf(unsigned op, const Position &at) {
@@ -261,7 +253,7 @@ void RowEmitter::emitStep(const RowPass &pass, const Position &at, unsigned slot
   }
   for (unsigned i : pass.store) {
     auto [buffer, offset] = placeOf(i, at);
-    storeVector(values[i], buffer, offset, at.mask);
+    storeLanes(b, values[i], buffer, offset, at.mask);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "optc/codegen/Analyses.h"
 #include "optc/codegen/CompileError.h"
 #include "optc/codegen/cuda/Assemble.h"
 #include "optc/codegen/cuda/DeviceBody.h"
@@ -22,13 +23,9 @@
 #include "optc/codegen/cuda/Libdevice.h"
 #include "optc/dialects/kernel/TensorTile.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Analysis/CGSCCPassManager.h"
-#include "llvm/Analysis/LoopAnalysisManager.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <chrono>
@@ -81,19 +78,10 @@ static void optimize(Module &module, TargetMachine &machine, int optLevel) {
   PipelineTuningOptions tuning;
   tuning.LoopUnrolling = tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
   PassBuilder builder(&machine, tuning);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager callGraph;
-  ModuleAnalysisManager modules;
-  functions.registerPass([&] { return TargetLibraryAnalysis(TargetLibraryInfoImpl(module.getTargetTriple())); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  Analyses analyses(builder, module);
   // libdevice has to be inlined at any level: it decides what it computes by constants that only inlining shows.
   builder.buildPerModuleDefaultPipeline(optLevel >= 3 ? OptimizationLevel::O3 : OptimizationLevel::O2)
-      .run(module, modules);
+      .run(module, analyses.modules);
 }
 
 static Expected<std::unique_ptr<Module>> translate(mlir::gpu::GPUModuleOp device, LLVMContext &context,

@@ -240,13 +240,11 @@ void MmaEmitter::emitTile(ArrayRef<DeviceBody::TileRange> ranges) {
 
 LogicalResult MmaEmitter::run() {
   FailureOr<CudaMmaBlocks> read = body.blocks<CudaMmaBlocks>();
-  if (failed(read) || failed(product.match(kernel::matchNarrowContraction, options.contract)))
+  if (failed(read) || failed(product.match(kernel::matchTensorProduct, options.contract)))
     return failure();
   blocks = *read;
   const kernel::Contraction &c = product.c;
   Type elem = cast<ShapedType>(c.operandA().tensor.getType()).getElementType();
-  if (!elem.isF16() && !elem.isBF16())
-    return body.refuse("its operands are neither f16 nor bf16");
   mma = elem.isF16() ? "mma.m16n8k16.f32.f16" : "mma.m16n8k16.f32.bf16";
   left = loaderOf(c.a, c.m, blocks.tileRows());
   right = loaderOf(c.b, c.n, blocks.tileColumns());

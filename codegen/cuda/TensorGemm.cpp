@@ -282,7 +282,7 @@ void TensorGemm::storeTile(ValueRange sums) {
 
 LogicalResult TensorGemm::run() {
   FailureOr<CudaGemmBlocks> read = body.blocks<CudaGemmBlocks>();
-  if (failed(read) || failed(product.match(kernel::matchNarrowContraction, options.contract)))
+  if (failed(read) || failed(product.match(kernel::matchTensorProduct, options.contract)))
     return failure();
   blocks = *read;
   const kernel::Contraction &c = product.c;

@@ -3,16 +3,13 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "optc/codegen/Analyses.h"
 #include "optc/codegen/CompileError.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Analysis/CGSCCPassManager.h"
-#include "llvm/Analysis/LoopAnalysisManager.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -90,24 +87,6 @@ Expected<std::unique_ptr<Module>> optc::translateModel(mlir::ModuleOp module, LL
     return internalError("the generated LLVM IR is invalid: " + StringRef(problem).split('\n').first);
   return made;
 }
-
-namespace {
-/// Analysis managers that know each other.
-struct Analyses {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager callGraph;
-  ModuleAnalysisManager modules;
-  Analyses(PassBuilder &builder, const Module &module) {
-    functions.registerPass([&] { return TargetLibraryAnalysis(TargetLibraryInfoImpl(module.getTargetTriple())); });
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(callGraph);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  }
-};
-} // namespace
 
 static void optimize(Module &module, TargetMachine &machine, int optLevel) {
   PipelineTuningOptions tuning;

@@ -72,8 +72,8 @@ struct WeightBlob {
   uint64_t offset = 0; ///< a multiple of 64
   llvm::ArrayRef<char> bytes;
   Recipe recipe = Copy;
-  uint64_t count = 0;           ///< of sub-byte values; 0: as many as `bytes` holds
-  std::optional<Panels> panels; ///< of bytes that are copied
+  uint64_t count = 0;                          ///< of sub-byte values; 0: as many as `bytes` holds
+  std::optional<Panels> panels = std::nullopt; ///< of bytes that are copied
 
   /// Bytes in the artifact.
   uint64_t size() const {

@@ -92,7 +92,8 @@ LogicalResult Matcher::addOp(linalg::GenericOp generic) {
     return refuse("a size is zero");
   if (!isElementwiseBody(*generic.getBody()))
     return refuse("does more than arithmetic on its elements");
-  ColumnOp op{std::move(*nest)};
+  ColumnOp op;
+  op.nest = std::move(*nest);
   op.reduces = generic.getNumReductionLoops() > 0;
   if (op.reduces) {
     auto fill = generic.getDpsInits()[0].getDefiningOp<linalg::FillOp>();

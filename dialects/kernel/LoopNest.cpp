@@ -157,10 +157,14 @@ static std::pair<Value, Value> operandsOf(Operation *op, bool sum) {
 static std::optional<std::pair<unsigned, Contraction::Factor>> directFactor(Value factor, Block *body) {
   auto kind = Contraction::Factor::Plain;
   if (Operation *def = factor.getDefiningOp()) {
-    bool isUnsigned = isa<arith::ExtUIOp, arith::UIToFPOp>(def);
-    if (!isUnsigned && !isa<arith::ExtSIOp, arith::SIToFPOp>(def))
+    if (isa<arith::ExtUIOp, arith::UIToFPOp>(def))
+      kind = Contraction::Factor::Unsigned;
+    else if (isa<arith::ExtSIOp, arith::SIToFPOp>(def))
+      kind = Contraction::Factor::Signed;
+    else if (isa<arith::ExtFOp>(def))
+      kind = Contraction::Factor::Float;
+    else
       return std::nullopt;
-    kind = isUnsigned ? Contraction::Factor::Unsigned : Contraction::Factor::Signed;
     factor = def->getOperand(0);
   }
   auto arg = dyn_cast<BlockArgument>(factor);
@@ -169,8 +173,8 @@ static std::optional<std::pair<unsigned, Contraction::Factor>> directFactor(Valu
   return std::pair(arg.getArgNumber(), kind);
 }
 
-/// Whether all ops of a body but the last two and the end compute `factor` from inputs other than the first.
-static bool isComputedAside(Value factor, Block *body) {
+/// Whether all ops of a body but `others` and the end compute `factor` from inputs other than the first.
+static bool isComputedAside(Value factor, Block *body, size_t others) {
   SmallVector<Value> work{factor};
   llvm::SmallPtrSet<Operation *, 8> seen;
   while (!work.empty()) {
@@ -183,12 +187,12 @@ static bool isComputedAside(Value factor, Block *body) {
     if (v.getDefiningOp()->getBlock() == body && seen.insert(v.getDefiningOp()).second)
       llvm::append_range(work, v.getDefiningOp()->getOperands());
   }
-  return seen.size() + 3 == body->getOperations().size() && isElementwiseBody(*body);
+  return seen.size() + others + 1 == body->getOperations().size() && isElementwiseBody(*body);
 }
 
 /// acc + x * y of the two inputs, in any order, each of them possibly widened first; or of the first one and of what is
-/// computed from the others. Sets how. `narrow`: of two inputs of 16-bit floats, widened.
-static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c, bool narrow) {
+/// computed from the others. Sets how.
+static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c) {
   Block *body = op.getBody();
   auto [left, right] = operandsOf(cast<linalg::YieldOp>(body->getTerminator()).getValues()[0].getDefiningOp(), true);
   Value acc = body->getArguments().back();
@@ -197,12 +201,6 @@ static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c, bool narrow) 
   auto [x, y] = operandsOf((left == acc ? right : left).getDefiningOp(), false);
   if (!x)
     return false;
-  if (narrow) {
-    auto wideX = x.getDefiningOp<arith::ExtFOp>(), wideY = y.getDefiningOp<arith::ExtFOp>();
-    Value inputs[] = {body->getArgument(0), body->getArgument(1)};
-    return wideX && wideY && wideX.getIn() != wideY.getIn() && llvm::is_contained(inputs, wideX.getIn()) &&
-           llvm::is_contained(inputs, wideY.getIn()) && body->getOperations().size() == 5;
-  }
   auto first = directFactor(x, body), second = directFactor(y, body);
   if (op.getNumDpsInputs() == 2 && first && second && first->first != second->first) {
     if (first->first == 1)
@@ -212,13 +210,15 @@ static bool matchMultiplyAdd(linalg::GenericOp op, Contraction &c, bool narrow) 
     size_t casts = (c.aFactor != Contraction::Factor::Plain) + (c.bFactor != Contraction::Factor::Plain);
     return body->getOperations().size() == 3 + casts;
   }
-  Value a = body->getArgument(0);
-  if (x != a && y != a)
+  bool isFirst = first && first->first == 0;
+  if (!isFirst && !(second && second->first == 0))
     return false;
-  c.computedB = x == a ? y : x;
+  c.aFactor = (isFirst ? first : second)->second;
+  c.computedB = isFirst ? y : x;
   for (unsigned i = 2; i < op.getNumDpsInputs(); ++i)
     c.parameters.push_back(i);
-  return isa<FloatType>(acc.getType()) && isComputedAside(c.computedB, body);
+  return isa<FloatType>(acc.getType()) &&
+         isComputedAside(c.computedB, body, c.aFactor == Contraction::Factor::Plain ? 2 : 3);
 }
 
 static bool startsAtZero(Value init) {
@@ -236,7 +236,7 @@ unsigned Contraction::contiguousRun() const {
   return run;
 }
 
-static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *why, bool allowNarrow) {
+FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
   auto refuse = [&](StringRef reason) {
     if (why)
       *why = reason.str();
@@ -248,10 +248,7 @@ static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *wh
   if (!elem.isF32() && !elem.isF64() && !elem.isInteger(32))
     return refuse("not f32, f64 or i32");
   Contraction c;
-  auto inputElem = [&](unsigned i) { return cast<ShapedType>(op.getDpsInputs()[i].getType()).getElementType(); };
-  bool narrow = allowNarrow && elem.isF32() && op.getNumDpsInputs() == 2 &&
-                (inputElem(0).isF16() || inputElem(0).isBF16()) && inputElem(1) == inputElem(0);
-  if (!matchMultiplyAdd(op, c, narrow))
+  if (!matchMultiplyAdd(op, c))
     return refuse("does more than multiply and add");
   if (!startsAtZero(op.getDpsInits()[0]))
     return refuse("does not start at zero");
@@ -300,8 +297,12 @@ static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *wh
   if (c.isInteger && (c.aFactor == Contraction::Factor::Plain || c.bFactor == Contraction::Factor::Plain ||
                       widthOf(c.a) > 16 || widthOf(c.b) > 16))
     return refuse("integers other than 8 and 16 bits");
-  if (!c.isInteger && (c.aFactor != Contraction::Factor::Plain ||
-                       (c.bFactor != Contraction::Factor::Plain && (widthOf(c.b) > 16 || !elem.isF32()))))
+  // Integers that the lanes of f32 hold, or floats that they do.
+  auto widensToFloat = [&](Contraction::Factor factor, unsigned operand) {
+    return factor == Contraction::Factor::Plain || (elem.isF32() && widthOf(operand) <= 16);
+  };
+  bool isFloatA = c.aFactor == Contraction::Factor::Plain || c.aFactor == Contraction::Factor::Float;
+  if (!c.isInteger && (!isFloatA || !widensToFloat(c.aFactor, c.a) || !widensToFloat(c.bFactor, c.b)))
     return refuse("integers by floats, other than 8 or 16 bits of the second factor");
   if (!isUnit(last) && (!inB(last) || inA(last)))
     return refuse("the last dimension of the result is not one of a matrix");
@@ -360,14 +361,6 @@ static FailureOr<Contraction> matchProduct(linalg::GenericOp op, std::string *wh
     return a.strides[x].valueOr(INT64_MAX / 2) > a.strides[y].valueOr(INT64_MAX / 2);
   });
   return c;
-}
-
-FailureOr<Contraction> optc::kernel::matchContraction(linalg::GenericOp op, std::string *why) {
-  return matchProduct(op, why, /*allowNarrow=*/false);
-}
-
-FailureOr<Contraction> optc::kernel::matchNarrowContraction(linalg::GenericOp op, std::string *why) {
-  return matchProduct(op, why, /*allowNarrow=*/true);
 }
 
 //===----------------------------------------------------------------------===//

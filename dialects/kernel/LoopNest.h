@@ -76,7 +76,7 @@ struct Contraction {
   llvm::SmallVector<unsigned> m, n, outer, k;
 
   /// The elements of a factor as they are multiplied: those of the tensor, or those widened to the type of the result.
-  enum class Factor { Plain, Signed, Unsigned };
+  enum class Factor { Plain, Signed, Unsigned, Float };
   Factor aFactor = Factor::Plain, bFactor = Factor::Plain;
   bool isInteger = false; ///< exact sums of widened integers
   /// The second factor where it is more than an element of b, in the body of the op, and the inputs besides b that it
@@ -98,9 +98,9 @@ struct Contraction {
   }
 };
 
-/// Matches a product of two tensors, accumulated from zero: floats of the element type of the result, of which b may be
-/// integers or computed from several tensors, or integers of 8 or 16 bits that are widened to 32. `why` gets the reason
-/// of a refusal.
+/// Matches a product of two tensors, accumulated from zero: floats of the element type of the result, or of 16 bits and
+/// widened to f32, of which b may be integers or computed from several tensors; or integers of 8 or 16 bits that are
+/// widened to 32. `why` gets the reason of a refusal.
 mlir::FailureOr<Contraction> matchContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
 
 /// Whether b's columns are contiguous where they are, so that vectors can read it without packing.

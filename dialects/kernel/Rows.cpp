@@ -256,7 +256,9 @@ LogicalResult Matcher::addOp(linalg::GenericOp generic) {
   FailureOr<LoopNest> nest = loopNestOf(generic);
   if (failed(nest))
     return refuse(why, "an access is not a sum of loops");
-  RowOp op{std::move(*nest), RowOp::Kind::Full};
+  RowOp op;
+  op.nest = std::move(*nest);
+  op.kind = RowOp::Kind::Full;
   for (const SizeExpr &size : op.nest.sizes)
     if (size.is(0))
       return refuse(why, "a size is zero");

@@ -14,6 +14,21 @@ int32_t optc::kernel::leastCapability(StrategyAttr strategy) {
   return strategy.getFamily().getValue() == kFamilyCudaGemm ? kTensorMapCapability : kGenericCapability;
 }
 
+FailureOr<Contraction> optc::kernel::matchTensorProduct(linalg::GenericOp op, std::string *why) {
+  FailureOr<Contraction> c = matchContraction(op, why);
+  if (failed(c))
+    return failure();
+  auto elementOf = [](const NestOperand &operand) {
+    return cast<ShapedType>(operand.tensor.getType()).getElementType();
+  };
+  if (!c->computedB && c->aFactor == Contraction::Factor::Float && c->bFactor == Contraction::Factor::Float &&
+      elementOf(c->operandA()) == elementOf(c->operandB()))
+    return c;
+  if (why)
+    *why = "its factors are neither both f16 nor both bf16";
+  return failure();
+}
+
 FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, unsigned number, std::string *why) {
   auto refuse = [&](StringRef reason) {
     if (why)
@@ -21,9 +36,6 @@ FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, 
     return failure();
   };
   const NestOperand &operand = c.nest.operands[number];
-  Type elem = cast<ShapedType>(operand.tensor.getType()).getElementType();
-  if (!elem.isF16() && !elem.isBF16())
-    return refuse("an operand is neither f16 nor bf16");
   ArrayRef<unsigned> rows = number == c.a ? c.m : c.n;
   if (c.k.empty() || rows.empty())
     return refuse("it has one row, one column or one step of the sum");
@@ -46,7 +58,7 @@ FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, 
     }
   if (sizes.size() > kMaxRank)
     return refuse("a tensor map has 5 dimensions at most");
-  int64_t bytes = elem.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = cast<ShapedType>(operand.tensor.getType()).getElementTypeBitWidth() / 8;
   for (const SizeExpr &size : sizes)
     if (!size.isStatic() || size.factor > kMaxSize)
       return refuse("a size is known to the run only");

@@ -14,8 +14,8 @@ inline constexpr llvm::StringLiteral kGenericStrategy = "kernel.generic";
 /// The least compute capability that runs kernels of a strategy's family.
 int32_t leastCapability(StrategyAttr strategy);
 
-/// As matchContraction, or with operands of f16 or bf16, both, that are widened to a result of f32.
-mlir::FailureOr<Contraction> matchNarrowContraction(mlir::linalg::GenericOp op, std::string *why = nullptr);
+/// As matchContraction, of two tensors of f16, or two of bf16, with sums in f32.
+mlir::FailureOr<Contraction> matchTensorProduct(mlir::linalg::GenericOp op, std::string *why = nullptr);
 
 /// Products by warpgroups: two of them compute 64 rows each, a third one copies.
 struct CudaGemmBlocks {

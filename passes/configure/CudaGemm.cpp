@@ -23,7 +23,7 @@ kernel::StrategyAttr configure::chooseCudaGemm(kernel::DispatchOp dispatch, cons
     return {};
   std::string why;
   auto decline = [&](StringRef reason) { return configure::decline(declined, "cuda-gemm", reason); };
-  FailureOr<kernel::Contraction> c = kernel::matchNarrowContraction(root, &why);
+  FailureOr<kernel::Contraction> c = kernel::matchTensorProduct(root, &why);
   if (failed(c))
     return decline(why);
   for (unsigned operand : {c->a, c->b})

@@ -17,12 +17,9 @@ kernel::StrategyAttr configure::chooseCudaMma(kernel::DispatchOp dispatch, const
     return {};
   std::string why;
   auto decline = [&](StringRef reason) { return configure::decline(declined, "cuda-mma", reason); };
-  FailureOr<kernel::Contraction> c = kernel::matchNarrowContraction(root, &why);
+  FailureOr<kernel::Contraction> c = kernel::matchTensorProduct(root, &why);
   if (failed(c))
     return decline(why);
-  Type elem = cast<ShapedType>(c->operandA().tensor.getType()).getElementType();
-  if (!elem.isF16() && !elem.isBF16())
-    return decline("neither f16 nor bf16");
   if (failed(kernel::matchEpilogues(c->nest, c->n, dispatch.getBody().front(), /*indices=*/false, &why)))
     return decline(why);
   int64_t m = typical(c->nest.sizeOf(c->m)), n = typical(c->nest.sizeOf(c->n)),

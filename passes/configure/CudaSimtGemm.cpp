@@ -25,7 +25,8 @@ kernel::StrategyAttr configure::chooseCudaSimtGemm(kernel::DispatchOp dispatch, 
   FailureOr<kernel::Contraction> c = kernel::matchContraction(root, &why);
   if (failed(c))
     return decline(why);
-  if (c->isInteger || c->computedB || c->bFactor != kernel::Contraction::Factor::Plain)
+  if (c->isInteger || c->computedB || c->aFactor != kernel::Contraction::Factor::Plain ||
+      c->bFactor != kernel::Contraction::Factor::Plain)
     return decline("a factor is no float tensor of the result's type");
   if (failed(kernel::matchEpilogues(c->nest, c->n, dispatch.getBody().front(), /*indices=*/false, &why)))
     return decline(why);

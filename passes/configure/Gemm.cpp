@@ -139,6 +139,66 @@ static int64_t elementsPerRow(const Contraction &c) {
   return std::clamp<int64_t>(llvm::divideCeil(type.getNumElements(), std::max<int64_t>(rows, 1)), 1, k);
 }
 
+/// Reads of an element of a, from which on widening it each time costs more than another pass over a.
+static constexpr int64_t kManyReads = 4;
+
+/// Whether 16-bit floats of a are read often enough, each time to be widened, that they are better widened once.
+static bool isWidenedAhead(const Contraction &c, const kernel::GemmBlocks &blocks) {
+  if (c.aFactor != Contraction::Factor::Float || blocks.rows == 1)
+    return false;
+  int64_t reads = llvm::divideCeil(typical(c.nest.sizeOf(c.n)), blocks.columns());
+  int64_t windows = typical(c.nest.sizeOf(c.k)) / elementsPerRow(c); // that an element is in
+  return reads * windows >= kManyReads;
+}
+
+static constexpr llvm::StringLiteral kWidenLabel = "widen";
+
+/// The tensor with elements of `wide`, made once for all that read it so.
+static Value widenAtRunTime(kernel::DispatchOp user, Value source, Type wide, const configure::Machine &machine) {
+  auto type = cast<RankedTensorType>(source.getType()).clone(wide);
+  Operation *def = source.getDefiningOp();
+  bool isNear = source.getParentBlock() == user->getBlock();
+  for (Operation *reader : source.getUsers())
+    if (auto known = reader->getParentOfType<kernel::DispatchOp>();
+        isNear && known && known.getLabel() == kWidenLabel && known->getBlock() == user->getBlock() &&
+        known.getResult(0).getType() == type)
+      return known.getResult(0);
+  OpBuilder builder(user);
+  if (isNear && def)
+    builder.setInsertionPointAfter(def);
+  else if (isNear)
+    builder.setInsertionPointToStart(user->getBlock());
+  Location loc = source.getLoc();
+  SmallVector<Value> sizes;
+  for (auto [d, size] : llvm::enumerate(type.getShape()))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(builder.createOrFold<tensor::DimOp>(loc, source, d));
+  auto dispatch = kernel::DispatchOp::create(builder, loc, kWidenLabel, TypeRange(type), sizes);
+  Block &body = dispatch.getBody().front();
+  builder.setInsertionPointToEnd(&body);
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, type, source, body.getArgument(0), maps, loops, [&](OpBuilder &b, Location at, ValueRange args) {
+        linalg::YieldOp::create(b, at, arith::ExtFOp::create(b, at, wide, args[0]).getResult());
+      });
+  kernel::YieldOp::create(builder, loc, generic.getResults());
+  std::string declined;
+  dispatch.setStrategyAttr(configure::chooseLoops(dispatch, machine, declined));
+  return dispatch.getResult(0);
+}
+
+/// Makes a product read a in the type that it multiplies in.
+static void readWidened(kernel::DispatchOp dispatch, linalg::GenericOp root, unsigned number,
+                        const configure::Machine &machine) {
+  BlockArgument element = root.getBody()->getArgument(number);
+  auto cast = mlir::cast<arith::ExtFOp>(*element.getUsers().begin());
+  root->setOperand(number, widenAtRunTime(dispatch, root->getOperand(number), cast.getType(), machine));
+  element.setType(cast.getType());
+  cast.replaceAllUsesWith(Value(element));
+  cast.erase();
+}
+
 void configure::tilesOfProduct(const Contraction &c, int64_t rows, int64_t columns, SmallVectorImpl<int64_t> &groups,
                                SmallVectorImpl<int64_t> &tiles) {
   unsigned rank = cast<RankedTensorType>(c.nest.result().tensor.getType()).getRank();
@@ -164,9 +224,9 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     return decline(why);
   Type elem = cast<ShapedType>(root.getResult(0).getType()).getElementType();
   kernel::GemmBlocks blocks = blocksFor(c, elem, machine);
-  const NestOperand &b = c.operandB();
-  kernel::PackingAttr packing = packingFor(c, b, blocks.panelWidth(), blocks.group());
-  bool constant = isConstant(b.tensor);
+  Value b = c.operandB().tensor;
+  kernel::PackingAttr packing = packingFor(c, c.operandB(), blocks.panelWidth(), blocks.group());
+  bool constant = isConstant(b);
   bool direct = kernel::hasContiguousColumns(c);
   if (!packing)
     blocks.depth = 1;
@@ -174,9 +234,15 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
     packing = {};
   if (!packing && !direct)
     return decline("the columns of the second operand are neither contiguous nor dimensions of their own");
+  bool widened = isWidenedAhead(c, blocks);
+  if (widened) {
+    readWidened(dispatch, root, c.a, machine);
+    c = *kernel::matchContraction(root);
+    blocks = blocksFor(c, elem, machine);
+  }
   if (packing)
     readPanels(root->getOpOperand(c.b), packing,
-               constant ? Value() : packAtRunTime(dispatch, b.tensor, packing, blocks.lanes));
+               constant ? Value() : packAtRunTime(dispatch, b, packing, blocks.lanes));
   for (unsigned i : c.parameters) {
     const NestOperand &parameter = c.nest.operands[i];
     if (llvm::none_of(c.n, [&](unsigned loop) { return parameter.moves(loop); }))
@@ -212,6 +278,8 @@ kernel::StrategyAttr configure::chooseGemm(kernel::DispatchOp dispatch, const Ma
   std::string reason = !packing   ? "product of two tensors"
                        : constant ? "product with a constant, packed in panels"
                                   : "product of two tensors, the second packed in panels at run time";
+  if (widened)
+    reason += "; the first widened ahead";
   if (c.computedB)
     reason += ", dequantized when they are read";
   if (c.isInteger)

@@ -49,7 +49,7 @@ static bool wantsCopyForTensorMap(const kernel::Contraction &product, Value slic
 
 /// The same for the families of a device, which read products by any strides.
 static bool isFastOnDevice(linalg::GenericOp op, Value slice, int32_t capability) {
-  if (auto product = kernel::matchNarrowContraction(op); succeeded(product))
+  if (auto product = kernel::matchContraction(op); succeeded(product))
     return capability < kernel::kTensorMapCapability || !wantsCopyForTensorMap(*product, slice);
   if (auto window = kernel::matchWindow(op); succeeded(window))
     return kernel::hasVectorWeights(*window);

@@ -194,11 +194,11 @@ struct FormDispatches : public optc::impl::FormDispatchesBase<FormDispatches> {
     DenseMap<Operation *, Group> products;
     for (linalg::LinalgOp root : roots) {
       auto generic = dyn_cast<linalg::GenericOp>(*root);
-      if (optLevel < 1 || !generic || taken.contains(root) || !dispatch::takesEpilogue(generic, narrowProducts))
+      if (optLevel < 1 || !generic || taken.contains(root) || !dispatch::takesEpilogue(generic))
         continue;
       Group &group = products[root];
       group = {root};
-      dispatch::growEpilogue(group, taken, decline, narrowProducts);
+      dispatch::growEpilogue(group, taken, decline);
       epilogues += group.size() - 1;
       taken.insert_range(group);
     }

@@ -45,7 +45,7 @@ static bool isProfitable(OpOperand *operand) {
     return false;
   // A product stays one: what it does before multiplying would hide it from its emitter. A window would repeat it for
   // every tap.
-  if (succeeded(optc::kernel::matchNarrowContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
+  if (succeeded(optc::kernel::matchContraction(consumer)) || succeeded(optc::kernel::matchWindow(consumer)))
     return false;
   if (quantizes(producer))
     return false;

@@ -87,8 +87,8 @@ struct EpilogueRoot {
 };
 
 /// None for other ops, and for what those emitters cannot take: there, an inner result has no place.
-static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op, bool narrow) {
-  if (auto product = narrow ? kernel::matchNarrowContraction(op) : kernel::matchContraction(op); succeeded(product)) {
+static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op) {
+  if (auto product = kernel::matchContraction(op); succeeded(product)) {
     if (kernel::hasContiguousColumns(*product) || kernel::isPackable(*product))
       return EpilogueRoot{product->nest, product->n, /*indices=*/false};
     return std::nullopt;
@@ -98,11 +98,11 @@ static std::optional<EpilogueRoot> epilogueRootOf(linalg::GenericOp op, bool nar
   return std::nullopt;
 }
 
-bool dispatch::takesEpilogue(linalg::GenericOp op, bool narrow) { return epilogueRootOf(op, narrow).has_value(); }
+bool dispatch::takesEpilogue(linalg::GenericOp op) { return epilogueRootOf(op).has_value(); }
 
-void dispatch::growEpilogue(Group &group, const DenseSet<Operation *> &taken, DeclineFn decline, bool narrow) {
+void dispatch::growEpilogue(Group &group, const DenseSet<Operation *> &taken, DeclineFn decline) {
   auto op = dyn_cast<linalg::GenericOp>(group.front().getOperation());
-  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op, narrow) : std::nullopt;
+  std::optional<EpilogueRoot> root = op ? epilogueRootOf(op) : std::nullopt;
   if (!root)
     return;
   for (linalg::GenericOp last = op; last->hasOneUse();) {

@@ -18,11 +18,10 @@ using DeclineFn = llvm::function_ref<void(mlir::Operation *op, llvm::StringRef r
 /// Adds to a group of one op what is to be computed with it. Ops in `taken` belong to other groups.
 using GrowFn = void (*)(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
 
-/// Whether an op is a product or a window, whose emitter computes elementwise consumers on its accumulators. `narrow`:
-/// products of f16 and bf16 are, too.
-bool takesEpilogue(mlir::linalg::GenericOp op, bool narrow);
+/// Whether an op is a product or a window, whose emitter computes elementwise consumers on its accumulators.
+bool takesEpilogue(mlir::linalg::GenericOp op);
 /// Those consumers; an op that reads two such roots goes with the first.
-void growEpilogue(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline, bool narrow);
+void growEpilogue(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);
 /// Ops before and after a reduction that share its rows (kernel::matchRows), or, where it goes across rows, its results
 /// (kernel::matchColumns).
 void growRows(Group &group, const llvm::DenseSet<mlir::Operation *> &taken, DeclineFn decline);

@@ -161,7 +161,7 @@ static Value raiseMatMulNBits(Raise &r) {
   auto w = quant::bytesOf(r.at(1)), scales = quant::bytesOf(r.at(2));
   Type f32 = r.b.getF32Type(), narrow = r.b.getIntegerType(bits, /*isSigned=*/false);
   if (!w || !scales || !r.elementOf(r.at(0)).isF32() ||
-      static_cast<int64_t>(w->size()) != llvm::divideCeil(n * blocks * block * bits, 8) ||
+      static_cast<int64_t>(w->size()) != llvm::divideCeilSigned(n * blocks * block * bits, 8) ||
       static_cast<int64_t>(scales->size()) != n * blocks * 4)
     return Value();
   // Without zero points they are in the middle.

@@ -26,6 +26,13 @@ static Value withBias(Lowering &l, Value sum, Type accElem, Value bias, Type ele
       [&](OpBuilder &b, Location loc, ValueRange in) { return ScalarOps{b, loc, accElem}.add(in[0], in[1]); });
 }
 
+static LogicalResult checkRanks(Operation *op, ArrayRef<Dim> xDims, ArrayRef<Dim> wDims) {
+  if (xDims.size() >= 3 && wDims.size() == xDims.size())
+    return success();
+  return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
+                             Twine(wDims.size()));
+}
+
 /// Refuses group counts that do not divide the channels.
 static LogicalResult checkGroups(Operation *op, Dim channels, Dim filters, int64_t group) {
   if (group < 1)
@@ -54,15 +61,29 @@ static LogicalResult checkKernelShape(Operation *op, Lowering &l, ArrayRef<Dim> 
   return success();
 }
 
+/// y[n, g, r, p] = the sum over c of x[n, g, c, p] * w[g, c, r], or w[g, r, c] with `rowsFirst`.
+static Value groupedProduct(Lowering &l, StringRef label, Lowering::Input x, Lowering::Input w, bool rowsFirst,
+                            Type accElem, ArrayRef<Dim> dims) {
+  MLIRContext *ctx = l.b.getContext();
+  AffineExpr n, g, r, p, c;
+  bindDims(ctx, n, g, r, p, c);
+  SmallVector<AffineExpr> weights = {g, c, r};
+  if (rowsFirst)
+    std::swap(weights[1], weights[2]);
+  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, weights, ctx),
+                                 AffineMap::get(5, 0, {n, g, r, p}, ctx)};
+  Value zero = ScalarOps{l.b, l.loc, accElem}.constant(0);
+  return l.contract(label, {x, w}, maps,
+                    {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem, dims,
+                    zero, multiplyAdd(x.elem, w.elem, accElem));
+}
+
 static LogicalResult lowerConv(Operation *op, Lowering &l) {
   auto conv = cast<onnx::ConvOp>(op);
   SmallVector<Dim> xDims = llvm::to_vector(l.dims(conv.getX())), wDims = llvm::to_vector(l.dims(conv.getW())),
                    out = llvm::to_vector(l.dims(conv.getY()));
   int64_t group = conv.getGroup();
-  if (xDims.size() < 3 || wDims.size() != xDims.size())
-    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
-                               Twine(wDims.size()));
-  if (failed(checkGroups(op, xDims[1], wDims[0], group)))
+  if (failed(checkRanks(op, xDims, wDims)) || failed(checkGroups(op, xDims[1], wDims[0], group)))
     return failure();
   FailureOr<Window> window = windowOf(op, l, tail(xDims, 2), tail(wDims, 2), tail(out, 2));
   if (failed(window))
@@ -121,10 +142,7 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   SmallVector<Dim> xDims = llvm::to_vector(l.dims(conv.getX())), wDims = llvm::to_vector(l.dims(conv.getW())),
                    out = llvm::to_vector(l.dims(conv.getY()));
   int64_t group = conv.getGroup();
-  if (xDims.size() < 3 || wDims.size() != xDims.size())
-    return unsupported(op, "X and W must have equal ranks from 3 on, but they have " + Twine(xDims.size()) + " and " +
-                               Twine(wDims.size()));
-  if (failed(checkGroups(op, xDims[1], xDims[1], group)))
+  if (failed(checkRanks(op, xDims, wDims)) || failed(checkGroups(op, xDims[1], xDims[1], group)))
     return failure();
   SmallVector<Dim> in = tail(xDims, 2), kernel = tail(wDims, 2), spatial = tail(out, 2);
   // The window of the forward convolution that this is the transpose of: it maps the output to the input.
@@ -166,17 +184,9 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   Dim rows = mulDims(l, filters, taps);
   SmallVector<Dim> xView = {xDims[0], groups, channels, positions}, wView = {groups, channels, rows},
                    colDims = {xDims[0], groups, rows, positions};
-  MLIRContext *ctx = op->getContext();
-  AffineExpr n, g, r, p, c;
-  bindDims(ctx, n, g, r, p, c);
-  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, {g, c, r}, ctx),
-                                 AffineMap::get(5, 0, {n, g, r, p}, ctx)};
   Value columns =
-      l.contract("convtranspose",
-                 {Lowering::Input{l.view(l.get(conv.getX()), elem, xView), elem, xView},
-                  Lowering::Input{l.view(l.get(conv.getW()), elem, wView), elem, wView}},
-                 maps, {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem,
-                 colDims, ScalarOps{l.b, l.loc, accElem}.constant(0), multiplyAdd(elem, elem, accElem));
+      groupedProduct(l, "convtranspose", {l.view(l.get(conv.getX()), elem, xView), elem, xView},
+                     {l.view(l.get(conv.getW()), elem, wView), elem, wView}, /*rowsFirst=*/false, accElem, colDims);
   SmallVector<Dim> full = {xDims[0], mulDims(l, groups, filters)};
   llvm::append_range(full, kernel);
   llvm::append_range(full, in);
@@ -341,17 +351,9 @@ static LogicalResult lowerDeformConv(Operation *op, Lowering &l) {
   Dim positions = productOf(l, spatial), inner = mulDims(l, channels, productOf(l, kernel));
   SmallVector<Dim> sView = {xDims[0], groups, inner, positions}, wView = {groups, filters, inner},
                    yView = {xDims[0], groups, filters, positions};
-  MLIRContext *ctx = op->getContext();
-  AffineExpr n, g, f, p, c;
-  bindDims(ctx, n, g, f, p, c);
-  SmallVector<AffineMap> maps = {AffineMap::get(5, 0, {n, g, c, p}, ctx), AffineMap::get(5, 0, {g, f, c}, ctx),
-                                 AffineMap::get(5, 0, {n, g, f, p}, ctx)};
   Value sum =
-      l.contract("deformconv",
-                 {Lowering::Input{l.view(samples, accElem, sView), accElem, sView},
-                  Lowering::Input{l.view(l.get(conv.getW()), elem, wView), elem, wView}},
-                 maps, {Iter::parallel, Iter::parallel, Iter::parallel, Iter::parallel, Iter::reduction}, accElem,
-                 yView, ScalarOps{l.b, l.loc, accElem}.constant(0), multiplyAdd(accElem, elem, accElem));
+      groupedProduct(l, "deformconv", {l.view(samples, accElem, sView), accElem, sView},
+                     {l.view(l.get(conv.getW()), elem, wView), elem, wView}, /*rowsFirst=*/true, accElem, yView);
   l.set(conv.getY(), withBias(l, l.view(sum, accElem, out), accElem, conv.getB(), elem, out));
   return success();
 }

@@ -41,8 +41,6 @@ struct Indices {
 
 static LogicalResult lowerGather(Operation *o, Lowering &l) {
   auto op = cast<onnx::GatherOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = rawInput(l, op.getData());
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), in.dims.size());
   if (failed(axis))
@@ -63,8 +61,6 @@ static LogicalResult lowerGather(Operation *o, Lowering &l) {
 
 static LogicalResult lowerGatherElements(Operation *o, Lowering &l) {
   auto op = cast<onnx::GatherElementsOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = rawInput(l, op.getData());
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), in.dims.size());
   if (failed(axis))
@@ -106,8 +102,6 @@ static std::optional<int64_t> tupleSize(Operation *op, Lowering &l, Value indice
 
 static LogicalResult lowerGatherND(Operation *o, Lowering &l) {
   auto op = cast<onnx::GatherNDOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = rawInput(l, op.getData());
   int64_t batch = op.getBatchDims(), rank = in.dims.size(), width = l.rank(op.getIndices());
   if (batch < 0 || batch >= std::min<int64_t>(rank, width))
@@ -140,8 +134,6 @@ static LogicalResult lowerGatherND(Operation *o, Lowering &l) {
 /// Z[.., i] = X[.., Y[i]].
 static LogicalResult lowerArrayFeatureExtractor(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLArrayFeatureExtractorOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = rawInput(l, op.getX());
   if (in.dims.empty() || l.rank(op.getY()) < 1 || l.rank(op.getY()) > 2)
     return unsupported(op, "X must have an axis and Y one or two");
@@ -219,7 +211,7 @@ static LogicalResult refuseStrings(Operation *op, Lowering &l, Value data) {
 
 static LogicalResult lowerScatterElements(Operation *o, Lowering &l) {
   auto op = cast<onnx::ScatterElementsOp>(o);
-  if (failed(requireRanked(op, l)) || failed(refuseStrings(op, l, op.getData())))
+  if (failed(refuseStrings(op, l, op.getData())))
     return failure();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(op.getData())), counts = llvm::to_vector(l.dims(op.getUpdates()));
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), dims.size());
@@ -249,7 +241,7 @@ static LogicalResult lowerScatterElements(Operation *o, Lowering &l) {
 
 static LogicalResult lowerScatterND(Operation *o, Lowering &l) {
   auto op = cast<onnx::ScatterNDOp>(o);
-  if (failed(requireRanked(op, l)) || failed(refuseStrings(op, l, op.getData())))
+  if (failed(refuseStrings(op, l, op.getData())))
     return failure();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(op.getData())), counts = llvm::to_vector(l.dims(op.getUpdates())),
                    indexDims = llvm::to_vector(l.dims(op.getIndices()));
@@ -286,8 +278,6 @@ static LogicalResult lowerScatterND(Operation *o, Lowering &l) {
 
 static LogicalResult lowerTensorScatter(Operation *o, Lowering &l) {
   auto op = cast<onnx::TensorScatterOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(op.getPastCache())), counts = llvm::to_vector(l.dims(op.getUpdate()));
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), dims.size());
   if (failed(axis))
@@ -324,13 +314,13 @@ static LogicalResult lowerTensorScatter(Operation *o, Lowering &l) {
 
 void optc::registerIndexingLowerings(LoweringTable &table) {
   static const std::pair<StringRef, LowerFn> lowerings[] = {
-      {"onnx.Gather", lowerGather},
-      {"onnx.GatherElements", lowerGatherElements},
-      {"onnx.GatherND", lowerGatherND},
-      {"onnx.ScatterElements", lowerScatterElements},
-      {"onnx.ScatterND", lowerScatterND},
-      {"onnx.TensorScatter", lowerTensorScatter},
-      {"onnx.ml.ArrayFeatureExtractor", lowerArrayFeatureExtractor},
+      {"onnx.Gather", ranked<lowerGather>},
+      {"onnx.GatherElements", ranked<lowerGatherElements>},
+      {"onnx.GatherND", ranked<lowerGatherND>},
+      {"onnx.ScatterElements", ranked<lowerScatterElements>},
+      {"onnx.ScatterND", ranked<lowerScatterND>},
+      {"onnx.TensorScatter", ranked<lowerTensorScatter>},
+      {"onnx.ml.ArrayFeatureExtractor", ranked<lowerArrayFeatureExtractor>},
   };
   for (auto [name, fn] : lowerings)
     table[name] = fn;

@@ -48,6 +48,10 @@ bool isOwnSize(Dim dim, mlir::Value result);
 bool isRanked(Lowering &l, mlir::Value onnxValue);
 /// Refuses an op that has operands or results of unknown rank or that are no tensors.
 llvm::LogicalResult requireRanked(mlir::Operation *op, Lowering &l);
+/// A lowering function that is called with ranked tensors only.
+template <LowerFn fn> llvm::LogicalResult ranked(mlir::Operation *op, Lowering &l) {
+  return failed(requireRanked(op, l)) ? llvm::failure() : fn(op, l);
+}
 
 /// `axis` in [0, rank); failure with an error when it is out of range.
 llvm::FailureOr<int64_t> normalizeAxis(mlir::Operation *op, int64_t axis, int64_t rank);

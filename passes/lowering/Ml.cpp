@@ -191,8 +191,6 @@ static Value perColumn(Lowering &l, OpBuilder &b, Location loc, Value values, in
 
 static LogicalResult lowerBinarizer(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLBinarizerOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Type elem = l.elem(op.getX());
   double threshold = op.getThreshold().convertToDouble();
   l.set(op.getY(), l.elementwise(op.getX(), elem, l.dims(op.getY()), [&](OpBuilder &b, Location loc, ValueRange x) {
@@ -207,8 +205,6 @@ static LogicalResult lowerBinarizer(Operation *o, Lowering &l) {
 
 static LogicalResult lowerScaler(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLScalerOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   SmallVector<float> offset = llvm::to_vector(orEmpty(op.getOffset())), scale = llvm::to_vector(orEmpty(op.getScale()));
   if (offset.empty())
     offset.push_back(0);
@@ -230,8 +226,6 @@ static LogicalResult lowerScaler(Operation *o, Lowering &l) {
 
 static LogicalResult lowerImputer(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLImputerOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = l.input(op.getX());
   bool floats = isa<FloatType>(in.elem);
   ArrayRef<float> floatValues = orEmpty(op.getImputedValueFloats());
@@ -315,8 +309,6 @@ static Value findKey(Lowering &l, OpBuilder &b, Location loc, Value keys, int64_
 
 static LogicalResult lowerOneHotEncoder(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLOneHotEncoderOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = l.input(op.getX());
   ArrayRef<int64_t> ints = orEmpty(op.getCatsInt64s());
   Type f32 = l.b.getF32Type(), i64 = l.b.getI64Type();
@@ -350,8 +342,6 @@ static LogicalResult lowerOneHotEncoder(Operation *o, Lowering &l) {
 
 static LogicalResult lowerFeatureVectorizer(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLFeatureVectorizerOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   ArrayRef<int64_t> widths = orEmpty(op.getInputdimensions());
   if (widths.size() != op.getX().size())
     return unsupported(op, "attribute inputdimensions has " + Twine(widths.size()) + " entries for " +
@@ -437,8 +427,6 @@ static FailureOr<Labels> labelsOf(Operation *op, Lowering &l, StringRef what) {
 
 static LogicalResult lowerLabelEncoder(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLLabelEncoderOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   FailureOr<Labels> keys = labelsOf(op, l, "keys"), values = labelsOf(op, l, "values");
   if (failed(keys) || failed(values))
     return failure();
@@ -487,8 +475,6 @@ static LogicalResult lowerLabelEncoder(Operation *o, Lowering &l) {
 
 static LogicalResult lowerCategoryMapper(Operation *o, Lowering &l) {
   auto op = cast<onnx::MLCategoryMapperOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   ArrayRef<int64_t> ints = orEmpty(op.getCatsInt64s());
   if (!op.getCatsStrings() || op.getCatsStrings()->size() != ints.size() || ints.empty())
     return unsupported(op, "attributes cats_int64s and cats_strings must list the same number of categories");
@@ -507,14 +493,14 @@ static LogicalResult lowerCategoryMapper(Operation *o, Lowering &l) {
 
 void optc::registerMlLowerings(LoweringTable &table) {
   static const LoweringRow rows[] = {
-      {"onnx.ml.Binarizer", lowerBinarizer},
-      {"onnx.ml.Scaler", lowerScaler},
-      {"onnx.ml.Imputer", lowerImputer},
+      {"onnx.ml.Binarizer", ranked<lowerBinarizer>},
+      {"onnx.ml.Scaler", ranked<lowerScaler>},
+      {"onnx.ml.Imputer", ranked<lowerImputer>},
       {"onnx.ml.Normalizer", lowerNormalizer},
-      {"onnx.ml.OneHotEncoder", lowerOneHotEncoder},
-      {"onnx.ml.FeatureVectorizer", lowerFeatureVectorizer},
-      {"onnx.ml.LabelEncoder", lowerLabelEncoder},
-      {"onnx.ml.CategoryMapper", lowerCategoryMapper},
+      {"onnx.ml.OneHotEncoder", ranked<lowerOneHotEncoder>},
+      {"onnx.ml.FeatureVectorizer", ranked<lowerFeatureVectorizer>},
+      {"onnx.ml.LabelEncoder", ranked<lowerLabelEncoder>},
+      {"onnx.ml.CategoryMapper", ranked<lowerCategoryMapper>},
   };
   registerRows(table, rows);
   registerTreeLowerings(table);

@@ -27,8 +27,6 @@ static bool keepsOrder(ArrayRef<int64_t> perm, ArrayRef<Dim> dims) {
 
 static LogicalResult lowerTranspose(Operation *o, Lowering &l) {
   auto op = cast<onnx::TransposeOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value data = op.getData(), result = op.getResult();
   int64_t rank = l.rank(data);
   SmallVector<int64_t> perm = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank)));
@@ -68,8 +66,6 @@ static LogicalResult lowerTranspose(Operation *o, Lowering &l) {
 
 static LogicalResult lowerConcat(Operation *o, Lowering &l) {
   auto op = cast<onnx::ConcatOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value result = op.getResult();
   SmallVector<Dim> dims = llvm::to_vector(l.dims(result));
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), dims.size());
@@ -114,8 +110,6 @@ static LogicalResult lowerConcat(Operation *o, Lowering &l) {
 
 static LogicalResult lowerSplit(Operation *o, Lowering &l) {
   auto op = cast<onnx::SplitOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Lowering::Input in = rawInput(l, op.getInput());
   FailureOr<int64_t> axis = normalizeAxis(op, op.getAxis(), in.dims.size());
   if (failed(axis))
@@ -150,8 +144,6 @@ static LogicalResult lowerSplit(Operation *o, Lowering &l) {
 
 static LogicalResult lowerSlice(Operation *o, Lowering &l) {
   auto op = cast<onnx::SliceOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value result = op.getResult();
   Lowering::Input in = rawInput(l, op.getData());
   int64_t rank = in.dims.size();
@@ -217,8 +209,6 @@ static LogicalResult lowerSlice(Operation *o, Lowering &l) {
 
 static LogicalResult lowerTile(Operation *o, Lowering &l) {
   auto op = cast<onnx::TileOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value result = op.getResult();
   Lowering::Input in = rawInput(l, op.getInput());
   checkSameSize(l, l.dims(op.getRepeats())[0], l.shapes.constant(in.dims.size()),
@@ -242,8 +232,6 @@ static LogicalResult lowerTile(Operation *o, Lowering &l) {
 
 static LogicalResult lowerExpand(Operation *o, Lowering &l) {
   auto op = cast<onnx::ExpandOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value result = op.getResult();
   Lowering::Input in = rawInput(l, op.getInput());
   if (in.dims == l.dims(result)) {
@@ -266,41 +254,38 @@ static LogicalResult lowerExpand(Operation *o, Lowering &l) {
   return success();
 }
 
-/// Where the two layouts of depth keep block row, block column and channel.
-struct DepthModes {
-  StringRef name;
+/// What DepthToSpace and SpaceToDepth are told, and how the mode orders channel and place in the block.
+struct DepthBlock {
+  int64_t size;
   bool blockFirst;
 };
-static const DepthModes depthModes[] = {{"DCR", true}, {"CRD", false}};
 
-template <typename Op> static const DepthModes *depthMode(Op op) {
-  for (const DepthModes &mode : depthModes)
-    if (mode.name == op.getMode())
-      return &mode;
-  unsupported(op, "attribute mode \"" + op.getMode() + "\"; supported are DCR and CRD");
-  return nullptr;
+template <typename Op> static FailureOr<DepthBlock> depthBlockOf(Op op, int64_t rank) {
+  static constexpr std::pair<StringLiteral, bool> kModes[] = {{"DCR", true}, {"CRD", false}};
+  auto mode = llvm::find_if(kModes, [&](const auto &known) { return known.first == op.getMode(); });
+  if (mode == std::end(kModes))
+    return unsupported(op, "attribute mode \"" + op.getMode() + "\"; supported are DCR and CRD");
+  int64_t size = op.getBlocksize();
+  if (size < 1 || size > INT32_MAX || rank != 4)
+    return unsupported(op, "attribute blocksize " + Twine(size) + " on rank " + Twine(rank) +
+                               "; it must be positive, the input of rank 4");
+  return DepthBlock{size, mode->second};
 }
 
 static LogicalResult lowerDepthToSpace(Operation *o, Lowering &l) {
   auto op = cast<onnx::DepthToSpaceOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
-  const DepthModes *mode = depthMode(op);
-  if (!mode)
-    return failure();
-  int64_t block = op.getBlocksize();
   Lowering::Input in = rawInput(l, op.getInput());
-  if (block < 1 || block > INT32_MAX || in.dims.size() != 4)
-    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) +
-                               "; it must be positive, the input of rank 4");
+  FailureOr<DepthBlock> block = depthBlockOf(op, in.dims.size());
+  if (failed(block))
+    return failure();
   Value channels = l.index(l.dims(op.getResult())[1]);
   l.set(op.getResult(),
         moveElements(l, "depth_to_space", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
           IndexBuilder m{b, loc};
-          Value size = m.cst(block);
+          Value size = m.cst(block->size);
           Value cell = m.add(m.mul(m.rem(at[2], size), size), m.rem(at[3], size));
-          Value channel =
-              mode->blockFirst ? m.add(m.mul(cell, channels), at[1]) : m.add(m.mul(at[1], m.cst(block * block)), cell);
+          Value channel = block->blockFirst ? m.add(m.mul(cell, channels), at[1])
+                                            : m.add(m.mul(at[1], m.cst(block->size * block->size)), cell);
           return Positions{at[0], channel, m.div(at[2], size), m.div(at[3], size)};
         }));
   return success();
@@ -308,23 +293,17 @@ static LogicalResult lowerDepthToSpace(Operation *o, Lowering &l) {
 
 static LogicalResult lowerSpaceToDepth(Operation *o, Lowering &l) {
   auto op = cast<onnx::SpaceToDepthOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
-  const DepthModes *mode = depthMode(op);
-  if (!mode)
-    return failure();
-  int64_t block = op.getBlocksize();
   Lowering::Input in = rawInput(l, op.getInput());
-  if (block < 1 || block > INT32_MAX || in.dims.size() != 4)
-    return unsupported(op, "attribute blocksize " + Twine(block) + " on rank " + Twine(in.dims.size()) +
-                               "; it must be positive, the input of rank 4");
+  FailureOr<DepthBlock> block = depthBlockOf(op, in.dims.size());
+  if (failed(block))
+    return failure();
   Value channels = l.index(in.dims[1]);
   l.set(op.getResult(),
         moveElements(l, "space_to_depth", in, l.dims(op.getResult()), [&](OpBuilder &b, Location loc, ValueRange at) {
           IndexBuilder m{b, loc};
-          Value size = m.cst(block), cells = m.cst(block * block);
-          Value cell = mode->blockFirst ? m.div(at[1], channels) : m.rem(at[1], cells);
-          Value channel = mode->blockFirst ? m.rem(at[1], channels) : m.div(at[1], cells);
+          Value size = m.cst(block->size), cells = m.cst(block->size * block->size);
+          Value cell = block->blockFirst ? m.div(at[1], channels) : m.rem(at[1], cells);
+          Value channel = block->blockFirst ? m.rem(at[1], channels) : m.div(at[1], cells);
           return Positions{at[0], channel, m.add(m.mul(at[2], size), m.div(cell, size)),
                            m.add(m.mul(at[3], size), m.rem(cell, size))};
         }));
@@ -333,8 +312,6 @@ static LogicalResult lowerSpaceToDepth(Operation *o, Lowering &l) {
 
 static LogicalResult lowerTrilu(Operation *o, Lowering &l) {
   auto op = cast<onnx::TriluOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value result = op.getResult();
   Lowering::Input in = rawInput(l, op.getInput());
   if (isString(in.elem))
@@ -355,8 +332,6 @@ static LogicalResult lowerTrilu(Operation *o, Lowering &l) {
 
 static LogicalResult lowerReverseSequence(Operation *o, Lowering &l) {
   auto op = cast<onnx::ReverseSequenceOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value result = op.getResult();
   Lowering::Input in = rawInput(l, op.getInput());
   FailureOr<int64_t> batch = normalizeAxis(op, op.getBatchAxis(), in.dims.size());
@@ -383,16 +358,16 @@ static LogicalResult lowerReverseSequence(Operation *o, Lowering &l) {
 
 void optc::registerMovementLowerings(LoweringTable &table) {
   static const std::pair<StringRef, LowerFn> lowerings[] = {
-      {"onnx.Transpose", lowerTranspose},
-      {"onnx.Concat", lowerConcat},
-      {"onnx.Split", lowerSplit},
-      {"onnx.Slice", lowerSlice},
-      {"onnx.Tile", lowerTile},
-      {"onnx.Expand", lowerExpand},
-      {"onnx.DepthToSpace", lowerDepthToSpace},
-      {"onnx.SpaceToDepth", lowerSpaceToDepth},
-      {"onnx.Trilu", lowerTrilu},
-      {"onnx.ReverseSequence", lowerReverseSequence},
+      {"onnx.Transpose", ranked<lowerTranspose>},
+      {"onnx.Concat", ranked<lowerConcat>},
+      {"onnx.Split", ranked<lowerSplit>},
+      {"onnx.Slice", ranked<lowerSlice>},
+      {"onnx.Tile", ranked<lowerTile>},
+      {"onnx.Expand", ranked<lowerExpand>},
+      {"onnx.DepthToSpace", ranked<lowerDepthToSpace>},
+      {"onnx.SpaceToDepth", ranked<lowerSpaceToDepth>},
+      {"onnx.Trilu", ranked<lowerTrilu>},
+      {"onnx.ReverseSequence", ranked<lowerReverseSequence>},
   };
   for (auto [name, fn] : lowerings)
     table[name] = fn;

@@ -27,8 +27,6 @@ static const std::pair<StringRef, PadMode> padModes[] = {
 
 static LogicalResult lowerPad(Operation *o, Lowering &l) {
   auto op = cast<onnx::PadOp>(o);
-  if (failed(requireRanked(op, l)))
-    return failure();
   const auto *mode = llvm::find_if(padModes, [&](auto &m) { return m.first == op.getMode(); });
   if (mode == std::end(padModes))
     return unsupported(op, "attribute mode \"" + op.getMode() + "\"; supported are constant, reflect, edge and wrap");
@@ -110,4 +108,4 @@ static LogicalResult lowerPad(Operation *o, Lowering &l) {
   return success();
 }
 
-void optc::registerPadLowerings(LoweringTable &table) { table["onnx.Pad"] = lowerPad; }
+void optc::registerPadLowerings(LoweringTable &table) { table["onnx.Pad"] = ranked<lowerPad>; }

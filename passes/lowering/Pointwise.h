@@ -1,7 +1,7 @@
 //===- Pointwise.h - attributes and pointwise operators in lowerings ------===//
 #ifndef OPTC_PASSES_LOWERING_POINTWISE_H
 #define OPTC_PASSES_LOWERING_POINTWISE_H
-#include "optc/passes/lowering/Lowering.h"
+#include "optc/passes/lowering/LoweringUtils.h"
 
 namespace optc {
 
@@ -16,13 +16,6 @@ inline double floatAttr(mlir::Operation *op, llvm::StringRef name, double fallba
 inline llvm::StringRef stringAttr(mlir::Operation *op, llvm::StringRef name, llvm::StringRef fallback) {
   auto a = op->getAttrOfType<mlir::StringAttr>(name);
   return a ? a.getValue() : fallback;
-}
-
-llvm::LogicalResult requireRanked(mlir::Operation *op, Lowering &l); // LoweringUtils.h
-
-/// A lowering function that is called with ranked tensors only.
-template <LowerFn fn> llvm::LogicalResult ranked(mlir::Operation *op, Lowering &l) {
-  return failed(requireRanked(op, l)) ? llvm::failure() : fn(op, l);
 }
 
 /// The value of a pointwise operator at one element. `s` is of the element type of the first operand; `in` holds one

@@ -76,8 +76,6 @@ static void checkKeptSizes(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerView(Operation *op, Lowering &l) {
-  if (failed(requireRanked(op, l)))
-    return failure();
   checkKeptSizes(op, l);
   if (isa<onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
     bindSqueezedSizes(op, l);
@@ -118,8 +116,6 @@ static void bindReshapedSizes(Lowering &l, onnx::ReshapeOp op, ArrayRef<Dim> fro
 
 /// Reshape may be given sizes that do not fit: that is an error of the run.
 static LogicalResult lowerReshape(Operation *op, Lowering &l) {
-  if (failed(requireRanked(op, l)))
-    return failure();
   Value data = op->getOperand(0), result = op->getResult(0);
   SmallVector<Dim> from = llvm::to_vector(l.dims(data)), to = llvm::to_vector(l.dims(result));
   auto reshape = cast<onnx::ReshapeOp>(op);
@@ -176,8 +172,6 @@ static Value sizesAsTensor(Lowering &l, ArrayRef<Value> sizes, bool scalar) {
 }
 
 static LogicalResult lowerShape(Operation *op, Lowering &l) {
-  if (failed(requireRanked(op, l)))
-    return failure();
   auto shape = cast<onnx::ShapeOp>(op);
   int64_t rank = l.rank(shape.getData());
   auto bound = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
@@ -189,8 +183,6 @@ static LogicalResult lowerShape(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerSize(Operation *op, Lowering &l) {
-  if (failed(requireRanked(op, l)))
-    return failure();
   l.set(op->getResult(0), sizesAsTensor(l, elements(l, l.dims(op->getOperand(0))), /*scalar=*/true));
   return success();
 }
@@ -207,8 +199,6 @@ static LogicalResult lowerConstant(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
-  if (failed(requireRanked(op, l)))
-    return failure();
   auto fill = cast<onnx::ConstantOfShapeOp>(op);
   Value result = fill.getOutput();
   Type elem = l.elem(result);
@@ -237,10 +227,10 @@ static LogicalResult lowerConstantOfShape(Operation *op, Lowering &l) {
 void optc::registerViewLowerings(LoweringTable &table) {
   for (StringRef name : {"onnx.Flatten", "onnx.Squeeze", "onnx.Unsqueeze"})
     table[name] = lowerView;
-  table["onnx.Reshape"] = lowerReshape;
+  table["onnx.Reshape"] = ranked<lowerReshape>;
   table["onnx.Identity"] = lowerIdentity;
-  table["onnx.Shape"] = lowerShape;
-  table["onnx.Size"] = lowerSize;
+  table["onnx.Shape"] = ranked<lowerShape>;
+  table["onnx.Size"] = ranked<lowerSize>;
   table["onnx.Constant"] = lowerConstant;
-  table["onnx.ConstantOfShape"] = lowerConstantOfShape;
+  table["onnx.ConstantOfShape"] = ranked<lowerConstantOfShape>;
 }

@@ -59,6 +59,14 @@ SmallVector<Value> Planner::dynamicDims(RankedTensorType type, const Buffer &buf
   return dims;
 }
 
+Buffer Planner::bufferAt(Value ptr, RankedTensorType type, llvm::function_ref<Value(int64_t)> dimOf) {
+  Buffer made;
+  made.ptr = ptr;
+  for (auto [d, size] : llvm::enumerate(type.getShape()))
+    made.dims.push_back(ShapedType::isDynamic(size) ? dimOf(d) : constIndex(size));
+  return made;
+}
+
 Value Planner::numElements(Location loc, RankedTensorType type, ArrayRef<Value> dims) {
   int64_t known = 1;
   for (int64_t size : type.getShape())
@@ -286,13 +294,10 @@ LogicalResult Planner::convertLibrary(kernel::LibraryOp op) {
       descriptors[result] = desc;
       continue;
     }
-    Buffer made;
-    made.ptr = kernel::DescribedDataOp::create(b, loc, ptrType, desc);
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      made.dims.push_back(type.isDynamicDim(d)
-                              ? kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d).getResult()
-                              : constIndex(type.getDimSize(d)));
-    buffers[result] = std::move(made);
+    buffers[result] =
+        bufferAt(kernel::DescribedDataOp::create(b, loc, ptrType, desc), type, [&, desc = desc](int64_t d) -> Value {
+          return kernel::DescribedDimOp::create(b, loc, b.getIndexType(), desc, d);
+        });
   }
   return success();
 }
@@ -529,13 +534,9 @@ LogicalResult Planner::run() {
       descriptors[arg] = kernel::InputValueOp::create(b, loc, ptrType, index);
       continue;
     }
-    Buffer made;
-    made.ptr = kernel::InputOp::create(b, loc, ptrType, index);
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      made.dims.push_back(type.isDynamicDim(d)
-                              ? kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d).getResult()
-                              : constIndex(type.getDimSize(d)));
-    buffers[arg] = std::move(made);
+    buffers[arg] = bufferAt(kernel::InputOp::create(b, loc, ptrType, index), type, [&](int64_t d) -> Value {
+      return kernel::InputDimOp::create(b, loc, b.getIndexType(), index, d);
+    });
   }
   if (failed(convertBlock(main.getBody().front())))
     return failure();

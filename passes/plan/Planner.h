@@ -77,6 +77,8 @@ private:
   // ---- values ----
   void use(mlir::Value value);
   Buffer &buffer(mlir::Value tensor);
+  /// A buffer at `ptr`, whose sizes that only a run knows `dimOf` gives.
+  Buffer bufferAt(mlir::Value ptr, mlir::RankedTensorType type, llvm::function_ref<mlir::Value(int64_t dim)> dimOf);
   Buffer allocate(mlir::Location loc, mlir::RankedTensorType type, llvm::SmallVector<mlir::Value> dims);
   /// Memory for a value: the caller's, where it is an output, else new.
   Buffer allocateResult(mlir::Location loc, mlir::Value value, llvm::SmallVector<mlir::Value> dims);

@@ -171,21 +171,32 @@ template <int count> static void storeMatrices(Block &block, Warp &, uint32_t wa
     }
 }
 
+// Element `e` of a register as what products add up.
+static float halfAt(uint32_t r, int e) { return fromHalf(static_cast<uint16_t>(r >> 16 * e)); }
+static float bfloatAt(uint32_t r, int e) { return fromBFloat(static_cast<uint16_t>(r >> 16 * e)); }
+static float tf32At(uint32_t r, int) {
+  r &= 0xffffe000u;
+  float value;
+  memcpy(&value, &r, 4);
+  return value;
+}
+static int32_t byteAt(uint32_t r, int e) { return static_cast<int8_t>(r >> 8 * e); }
+
 /// mma: the operands of a lane are a (4 registers), b (2), c (4).
-template <typename Convert, int perRegister, int kHalf, typename Sum>
-static void multiplyFragments(Meeting &m, Convert convert) {
-  constexpr int k = 2 * kHalf;
+template <auto elementAt, int perRegister> static void multiplyFragments(Block &, Warp &, uint32_t, Meeting &m) {
+  using Sum = decltype(elementAt(0, 0));
+  constexpr int kHalf = 4 * perRegister, k = 2 * kHalf;
   static thread_local Sum a[16][k], b[8][k];
   for (int lane = 0; lane < 32; ++lane) {
     int g = lane / 4, t = lane % 4 * perRegister;
     auto *registers = static_cast<const uint32_t *>(static_cast<MatrixCall *>(m.arguments[lane])->operands);
     for (int e = 0; e < perRegister; ++e) {
-      a[g][t + e] = convert(registers[0], e);
-      a[g + 8][t + e] = convert(registers[1], e);
-      a[g][t + e + kHalf] = convert(registers[2], e);
-      a[g + 8][t + e + kHalf] = convert(registers[3], e);
-      b[g][t + e] = convert(registers[4], e);
-      b[g][t + e + kHalf] = convert(registers[5], e);
+      a[g][t + e] = elementAt(registers[0], e);
+      a[g + 8][t + e] = elementAt(registers[1], e);
+      a[g][t + e + kHalf] = elementAt(registers[2], e);
+      a[g + 8][t + e + kHalf] = elementAt(registers[3], e);
+      b[g][t + e] = elementAt(registers[4], e);
+      b[g][t + e + kHalf] = elementAt(registers[5], e);
     }
   }
   for (int lane = 0; lane < 32; ++lane) {
@@ -302,33 +313,16 @@ void storeMatrix4(Thread *t, uint32_t site, void *row, uint32_t a, uint32_t b, u
 }
 
 void mmaF16(Thread *t, uint32_t site, void *result, const void *operands, uint32_t) {
-  meetMatrix(t, site, "mma.sync", result, operands, [](Block &, Warp &, uint32_t, Meeting &m) {
-    auto half = [](uint32_t r, int e) { return fromHalf(static_cast<uint16_t>(r >> 16 * e)); };
-    multiplyFragments<decltype(half), 2, 8, float>(m, half);
-  });
+  meetMatrix(t, site, "mma.sync", result, operands, multiplyFragments<halfAt, 2>);
 }
 void mmaBF16(Thread *t, uint32_t site, void *result, const void *operands, uint32_t) {
-  meetMatrix(t, site, "mma.sync", result, operands, [](Block &, Warp &, uint32_t, Meeting &m) {
-    auto bfloat = [](uint32_t r, int e) { return fromBFloat(static_cast<uint16_t>(r >> 16 * e)); };
-    multiplyFragments<decltype(bfloat), 2, 8, float>(m, bfloat);
-  });
+  meetMatrix(t, site, "mma.sync", result, operands, multiplyFragments<bfloatAt, 2>);
 }
 void mmaTF32(Thread *t, uint32_t site, void *result, const void *operands, uint32_t) {
-  meetMatrix(t, site, "mma.sync", result, operands, [](Block &, Warp &, uint32_t, Meeting &m) {
-    auto tf32 = [](uint32_t r, int) {
-      r &= 0xffffe000u;
-      float value;
-      memcpy(&value, &r, 4);
-      return value;
-    };
-    multiplyFragments<decltype(tf32), 1, 4, float>(m, tf32);
-  });
+  meetMatrix(t, site, "mma.sync", result, operands, multiplyFragments<tf32At, 1>);
 }
 void mmaS8(Thread *t, uint32_t site, void *result, const void *operands, uint32_t) {
-  meetMatrix(t, site, "mma.sync", result, operands, [](Block &, Warp &, uint32_t, Meeting &m) {
-    auto byte = [](uint32_t r, int e) { return static_cast<int32_t>(static_cast<int8_t>(r >> 8 * e)); };
-    multiplyFragments<decltype(byte), 4, 16, int32_t>(m, byte);
-  });
+  meetMatrix(t, site, "mma.sync", result, operands, multiplyFragments<byteAt, 4>);
 }
 
 } // namespace optc::emulator

@@ -7,10 +7,8 @@ A case is a folder in the suite's layout plus case.json: `expectation` values or
 standard allows both, `keywords` of which a refusal must name one, `rtol`, `atol`, `max_artifact_bytes`. Each runs at -O0 and at
 -O3; passing.txt holds the exact names that pass."""
 
-import argparse
 import os
 import re
-import shutil
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -54,32 +52,23 @@ def one(name):
     case_name, level = name.rsplit(" -", 1)
     folder = os.path.join(HERE, case_name)
     case = bank.read_json(os.path.join(folder, "case.json"))
-    work = bank.fresh(os.path.join(BASE, level, case_name))
-    artifact = os.path.join(work, "model.so")
-    try:
+    with bank.work_folder(os.path.join(BASE, level, case_name)) as work:
+        artifact = os.path.join(work, "model.so")
         outcome = bank.compile_model(os.path.join(folder, "model.onnx"), artifact, level)
         if outcome.kind == bank.UNSUPPORTED:
             return refusal(case, outcome)
         return values(case, folder, artifact) if outcome.kind == bank.PASS else outcome
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--all", action="store_true", help="the same as the default: every case runs anyway")
-    p.add_argument("--update", action="store_true", help="add newly passing cases to the list")
-    p.add_argument("--filter", default="", help="only cases whose name matches")
-    p.add_argument("--report", help="write what does not pass into this file")
-    a = p.parse_args()
+    a = bank.parser(__doc__, "the same as the default: every case runs anyway", "cases").parse_args()
     bank.need_tools("cases")
     cases = sorted(d for d in os.listdir(HERE) if os.path.exists(os.path.join(HERE, d, "case.json")))
     names = [f"{c} -{level}" for c in cases for level in ("O3", "O0") if re.search(a.filter, c)]
     record = bank.Record(os.path.join(BASE, "results.json"), bank.fingerprint(os.path.join(HERE, "run.py")))
     outcomes = bank.run_all(names, one, record, label="cases")
     if a.report:
-        with open(a.report, "w") as f:
-            f.writelines(f"{n}\t{o.kind}\t{o.reason}\n" for n, o in sorted(outcomes.items()) if o.kind != bank.PASS)
+        bank.write_report(a.report, outcomes)
     passing = bank.PassList(os.path.join(HERE, "passing.txt"))
     return bank.closing_line("cases", *bank.judge(outcomes, passing, a.update, "cases"))
 

@@ -9,11 +9,9 @@ and `old`, the node tests of onnx 1.12 (opsets 1 to 17). passing-O3.txt, passing
 passing-O3-VARIANT.txt hold the exact names that pass.
 --report writes one line per test that does not: run, class, name, message."""
 
-import argparse
 import functools
 import os
 import re
-import shutil
 import sys
 import zlib
 
@@ -46,9 +44,9 @@ class Suite:
 
     def one(self, name, level, variant, extra):
         """Compiles and runs the test `name`."""
-        work = bank.fresh(os.path.join(BASE, "work", f"{level}-{variant}", name))
-        model, artifact = os.path.join(self.folder, name, "model.onnx"), os.path.join(work, "model.so")
-        try:
+        model = os.path.join(self.folder, name, "model.onnx")
+        with bank.work_folder(os.path.join(BASE, "work", f"{level}-{variant}", name)) as work:
+            artifact = os.path.join(work, "model.so")
             if variant in ("hidden", "symbolic"):
                 import variants
 
@@ -62,8 +60,6 @@ class Suite:
                 if outcome.kind == bank.PASS:
                     outcome = self.compare(name, artifact, data, work, running)
             return outcome
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
 
     def compile_for(self, device, model, artifact, extra):
         """For the emulator. What leaves computation to the CPU, or has none, does not count as supported."""
@@ -122,13 +118,9 @@ def write_report(path, results):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--all", action="store_true", help="every test at -O0 too, and the variants")
-    p.add_argument("--update", action="store_true", help="add newly passing tests to the lists")
+    p = bank.parser(__doc__, "every test at -O0 too, and the variants", "tests", "add newly passing tests to the lists")
     p.add_argument("--level", action="append", choices=["O0", "O1", "O2", "O3", *DEVICES], help="only this level")
     p.add_argument("--variant", choices=VARIANTS, default="plain", help="with --level")
-    p.add_argument("--filter", default="", help="only tests whose name matches")
-    p.add_argument("--report", help="write what does not pass into this file")
     p.add_argument("--suite", default=os.path.join(BASE, "suite"))
     p.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 2))
     p.add_argument("--optc-flag", action="append", default=[], help="hand this to optc as well")

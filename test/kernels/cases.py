@@ -45,8 +45,10 @@ class Graph:
         self.nodes.append(helper.make_node(kind, operands, [name], **attributes))
         return name
 
-    def output(self, name, kind=TensorProto.FLOAT, quantum=False):
-        out = f"{'q' if quantum else 'y'}{len(self.outputs)}"
+    def output(self, name, kind=TensorProto.FLOAT, quantum=False, narrow=None):
+        """`quantum`: integers that may be one quantum away. `narrow`: rounded to this type on the way."""
+        prefix = "q" if quantum else {None: "y", TensorProto.FLOAT16: "h", TensorProto.BFLOAT16: "b"}[narrow]
+        out = f"{prefix}{len(self.outputs)}"
         self.nodes.append(helper.make_node("Identity", [name], [out]))
         self.outputs.append(helper.make_tensor_value_info(out, kind, None))
 
@@ -485,3 +487,38 @@ def block_weights(m, n, k, block, bits):
                 operands.append(g.value(g.rng.integers(0, 256, (n * -(-blocks * bits // 8),)).astype(np.uint8)))
             g.output(g.node("Tanh", g.node("MatMulNBits", *operands, **sizes)))
         yield g.finish()
+
+
+# ---- 16-bit floats ----
+
+NARROW = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16}
+
+
+@case(*((kind, *row) for kind in NARROW for row in ((1, 40, 96), (7, 33, 250), (29, 64, 300), ("m", 48, 80))))
+def narrow_product(kind, m, k, n):
+    """Products with a constant, with bias, activation and residual sum, and of two computed tensors, one transposed."""
+    to = NARROW[kind]
+    for size in [1, 14, 31] if m == "m" else [0]:
+        g = Graph(m=size)
+
+        def narrow(x):
+            return g.node("Cast", x, to=to)
+
+        x = narrow(g.input(m, k))
+        y = g.node("Relu", g.node("Add", g.node("MatMul", x, narrow(g.constant(k, n))), narrow(g.constant(n))))
+        y = g.node("Add", y, narrow(g.input(m, n)))
+        g.output(g.node("Cast", y, to=TensorProto.FLOAT), narrow=to)
+        scores = g.node("MatMul", x, g.node("Transpose", narrow(g.input(n, k)), perm=[1, 0]))
+        g.output(g.node("Cast", scores, to=TensorProto.FLOAT), narrow=to)
+        yield g.finish()
+
+
+@case(*((kind, *row) for kind in NARROW for row in ((1, 16, 9, 11, 40, 3, 1), (2, 24, 7, 8, 130, 1, 1), (1, 8, 6, 6, 8, 3, 8))))
+def narrow_conv(kind, n, c, h, w, f, kernel, group):
+    to = NARROW[kind]
+    g = Graph()
+    x = g.node("Cast", g.input(n, c, h, w), to=to)
+    weights = g.node("Cast", g.constant(f, c // group, kernel, kernel), to=to)
+    y = g.node("Conv", x, weights, g.node("Cast", g.constant(f), to=to), group=group, pads=[kernel // 2] * 4)
+    g.output(g.node("Cast", g.node("Relu", y), to=TensorProto.FLOAT), narrow=to)
+    yield g.finish()

@@ -7,10 +7,8 @@ Default: the small models; --all: every model of specs.py. NAME@sm90 is a model 
 passing.txt holds the exact names that pass. A model that cannot be fetched is skipped, with the reason.
 The time limit is 300 s to compile and 120 s to run."""
 
-import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -92,9 +90,8 @@ def compare_norms(made, expected, most):
 def one(name):
     model, _, device = name.partition("@")
     expected = expect(model)
-    work = bank.fresh(os.path.join(BASE, "work", name))
-    artifact = os.path.join(work, "model.so")
-    try:
+    with bank.work_folder(os.path.join(BASE, "work", name)) as work:
+        artifact = os.path.join(work, "model.so")
         source, inputs = os.path.join(BASE, model + ".onnx"), os.path.join(BASE, model + ".inputs")
         extra, running = FLAGS.get(model, []), []
         if device:
@@ -108,17 +105,10 @@ def one(name):
             return compare_norms(made, expected, BY_NORM[model]) if outcome.kind == bank.PASS else outcome
         rtol, atol = TOLERANCES.get(model, (RTOL, ATOL))
         return bank.run_artifact(artifact, inputs, expect=expected, rtol=rtol, atol=atol, timeout=120, extra=running)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--all", action="store_true", help="every model of specs.py")
-    p.add_argument("--update", action="store_true", help="add newly passing models to the list")
-    p.add_argument("--filter", default="", help="only models whose name matches")
-    p.add_argument("--report", help="write what does not pass into this file")
-    a = p.parse_args()
+    a = bank.parser(__doc__, "every model of specs.py", "models").parse_args()
     bank.need_tools("models")
     os.makedirs(BASE, exist_ok=True)
     if a.all:
@@ -140,8 +130,7 @@ def main():
     for m, o in outcomes.items():
         print(f"models: {m:<20} {o.kind:<12} {o.seconds:6.1f} s  {o.reason}")
     if a.report:
-        with open(a.report, "w") as f:
-            f.writelines(f"{n}\t{o.kind}\t{o.reason}\n" for n, o in sorted(outcomes.items()) if o.kind != bank.PASS)
+        bank.write_report(a.report, outcomes)
     passing = bank.PassList(os.path.join(HERE, "passing.txt"))
     passed, failed, skipped = bank.judge(outcomes, passing, a.update, "models")
     return bank.closing_line("models", passed, failed, skipped + len(missing))

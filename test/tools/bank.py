@@ -1,6 +1,8 @@
 """What the test banks share: running optc and optc-run, classifying what they did, remembering it, and the closing line."""
 
+import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -256,6 +258,31 @@ def fresh(folder):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     return folder
+
+
+@contextlib.contextmanager
+def work_folder(folder):
+    """An empty folder that goes when its test is done."""
+    try:
+        yield fresh(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def parser(doc, everything, tests, update=None):
+    """The options that every bank of `tests` takes; `everything` says what --all runs."""
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--all", action="store_true", help=everything)
+    p.add_argument("--update", action="store_true", help=update or f"add newly passing {tests} to the list")
+    p.add_argument("--filter", default="", help=f"only {tests} whose name matches")
+    p.add_argument("--report", help="write what does not pass into this file")
+    return p
+
+
+def write_report(path, outcomes):
+    """One line for every test that does not pass."""
+    with open(path, "w") as f:
+        f.writelines(f"{n}\t{o.kind}\t{o.reason}\n" for n, o in sorted(outcomes.items()) if o.kind != PASS)
 
 
 def need_tools(name):

@@ -501,7 +501,10 @@ static LogicalResult inferSlice(ShapeContext &ctx) {
 // Blocks and images
 //===----------------------------------------------------------------------===//
 
-static LogicalResult inferDepthToSpace(ShapeContext &ctx) {
+/// Blocks of positions that become channels, or the other way around: `sizes` gives the result's for those of an input
+/// of rank 4.
+static LogicalResult inferDepth(ShapeContext &ctx,
+                                llvm::function_ref<FailureOr<SmallVector<Dim>>(ArrayRef<Dim> d, int64_t block)> sizes) {
   if (failed(ctx.expectRank(0, 4)))
     return failure();
   Type element = ctx.resultElement(0);
@@ -510,30 +513,28 @@ static LogicalResult inferDepthToSpace(ShapeContext &ctx) {
   int64_t block = ctx.intAttr("blocksize", 0);
   if (block < 1 || block > (1 << 20))
     return ctx.error("blocksize = " + Twine(block) + " must be at least 1");
-  SmallVector<Dim> d = ctx.dims(0);
-  if (d[1]->isConst() && d[1]->value % (block * block))
-    return ctx.error("the channels of " + ctx.str(d) + " are no multiple of blocksize² = " + Twine(block * block));
-  return ctx.set(
-      0, element,
-      {d[0], ctx.table.floorDiv(d[1], block * block), ctx.table.mul(d[2], block), ctx.table.mul(d[3], block)});
+  FailureOr<SmallVector<Dim>> made = sizes(ctx.dims(0), block);
+  return failed(made) ? failure() : ctx.set(0, element, *made);
+}
+
+static LogicalResult inferDepthToSpace(ShapeContext &ctx) {
+  return inferDepth(ctx, [&](ArrayRef<Dim> d, int64_t block) -> FailureOr<SmallVector<Dim>> {
+    if (d[1]->isConst() && d[1]->value % (block * block))
+      return ctx.error("the channels of " + ctx.str(d) + " are no multiple of blocksize² = " + Twine(block * block));
+    return SmallVector<Dim>{d[0], ctx.table.floorDiv(d[1], block * block), ctx.table.mul(d[2], block),
+                            ctx.table.mul(d[3], block)};
+  });
 }
 
 static LogicalResult inferSpaceToDepth(ShapeContext &ctx) {
-  if (failed(ctx.expectRank(0, 4)))
-    return failure();
-  Type element = ctx.resultElement(0);
-  if (!ctx.ranked(0))
-    return ctx.setRank(0, element, 4);
-  int64_t block = ctx.intAttr("blocksize", 0);
-  if (block < 1 || block > (1 << 20))
-    return ctx.error("blocksize = " + Twine(block) + " must be at least 1");
-  SmallVector<Dim> d = ctx.dims(0);
-  for (int64_t axis : {2, 3})
-    if (d[axis]->isConst() && d[axis]->value % block)
-      return ctx.error("axis " + Twine(axis) + " of " + ctx.str(d) + " is no multiple of blocksize = " + Twine(block));
-  return ctx.set(
-      0, element,
-      {d[0], ctx.table.mul(d[1], block * block), ctx.table.floorDiv(d[2], block), ctx.table.floorDiv(d[3], block)});
+  return inferDepth(ctx, [&](ArrayRef<Dim> d, int64_t block) -> FailureOr<SmallVector<Dim>> {
+    for (int64_t axis : {2, 3})
+      if (d[axis]->isConst() && d[axis]->value % block)
+        return ctx.error("axis " + Twine(axis) + " of " + ctx.str(d) +
+                         " is no multiple of blocksize = " + Twine(block));
+    return SmallVector<Dim>{d[0], ctx.table.mul(d[1], block * block), ctx.table.floorDiv(d[2], block),
+                            ctx.table.floorDiv(d[3], block)};
+  });
 }
 
 static LogicalResult inferCenterCropPad(ShapeContext &ctx) {

@@ -51,6 +51,45 @@ func.func private @mean(%in: !llvm.ptr, %out: !llvm.ptr, %n: index, %m: index, %
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #col = affine_map<(d0, d1) -> (d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// What is left of the columns is one byte, in whatever tile: a store with a mask would write four.
+// CHECK-LABEL: func.func private @byte
+// CHECK: vector.store %{{.*}} : memref<137xi8>, vector<8xi8>
+// CHECK: %[[LAST:.*]] = vector.extract %{{.*}}[0] : i8 from vector<8xi8>
+// CHECK: memref.store %[[LAST]], %{{.*}} : memref<137xi8>
+// CHECK-NOT: vector.maskedstore
+// CHECK: return
+func.func private @byte(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: index)
+    attributes {kernel.entry = 2 : i64, kernel.strategy = #kernel.strategy<family = "columns", groups = [1], tiles = [64],
+      blocks = [8, 1, 1, 1], scratch = 0, reason = "">} {
+  %0 = kernel.bind %in[] : memref<4x137xf32>
+  %x = bufferization.to_tensor %0 restrict : memref<4x137xf32> to tensor<4x137xf32>
+  %1 = kernel.bind %out[] : memref<137xi8>
+  %d = bufferization.to_tensor %1 restrict writable : memref<137xi8> to tensor<137xi8>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<137xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<137xf32>) -> tensor<137xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<4x137xf32>) outs(%f : tensor<137xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<137xf32>
+  %3 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%2 : tensor<137xf32>) outs(%d : tensor<137xi8>) {
+  ^bb0(%a: f32, %b: i8):
+    %s = arith.fptosi %a : f32 to i8
+    linalg.yield %s : i8
+  } -> tensor<137xi8>
+  bufferization.materialize_in_destination %3 in restrict writable %1 : (tensor<137xi8>, memref<137xi8>) -> ()
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#col = affine_map<(d0, d1) -> (d1)>
 
 // Negative: a strategy that names other loops than the op has.
 // expected-error @below {{the columns family cannot emit kernel 'other': has other loops than its strategy names}}

@@ -112,6 +112,45 @@ func.func private @stack(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
+// What is left of a row is one byte: a store with a mask would write four.
+// CHECK-LABEL: func.func private @byte
+// CHECK: vector.store %{{.*}} : memref<68xi8>, vector<8xi8>
+// CHECK: %[[LAST:.*]] = vector.extract %{{.*}}[0] : i8 from vector<8xi8>
+// CHECK: memref.store %[[LAST]], %{{.*}} : memref<68xi8>
+// CHECK-NOT: vector.maskedstore
+// CHECK: return
+func.func private @byte(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: index)
+    attributes {kernel.entry = 2 : i64, kernel.strategy = #kernel.strategy<family = "rows", groups = [1], tiles = [2],
+      blocks = [8, 1, 1, 1, 1, 1, 1, 1], scratch = 0, reason = "">} {
+  %0 = kernel.bind %in[] : memref<4x17xf32>
+  %x = bufferization.to_tensor %0 restrict : memref<4x17xf32> to tensor<4x17xf32>
+  %1 = kernel.bind %out[] : memref<4x17xi8>
+  %d = bufferization.to_tensor %1 restrict writable : memref<4x17xi8> to tensor<4x17xi8>
+  %low = arith.constant 0xFF800000 : f32
+  %r = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%low : f32) outs(%r : tensor<4xf32>) -> tensor<4xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x17xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.maximumf %b, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %2 : tensor<4x17xf32>, tensor<4xf32>) outs(%d : tensor<4x17xi8>) {
+  ^bb0(%a: f32, %b: f32, %c: i8):
+    %s = arith.subf %a, %b : f32
+    %t = arith.fptosi %s : f32 to i8
+    linalg.yield %t : i8
+  } -> tensor<4x17xi8>
+  bufferization.materialize_in_destination %3 in restrict writable %1 : (tensor<4x17xi8>, memref<4x17xi8>) -> ()
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
 // Negative: a strategy that names other loops than the ops have.
 // expected-error @below {{the rows family cannot emit kernel 'other': has other loops than its strategy names}}
 func.func private @other(%in: !llvm.ptr, %out: !llvm.ptr, %first: index, %last: index)

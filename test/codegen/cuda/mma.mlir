@@ -46,7 +46,7 @@ func.func private @product(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %first: 
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// expected-error@+1 {{the cuda-mma family cannot emit kernel 'wide': its operands are neither f16 nor bf16}}
+// expected-error@+1 {{the cuda-mma family cannot emit kernel 'wide': its factors are neither both f16 nor both bf16}}
 func.func private @wide(%x: !llvm.ptr, %w: !llvm.ptr, %y: !llvm.ptr, %first: index, %last: index)
     attributes {kernel.entry = 3 : i64, kernel.strategy = #kernel.strategy<family = "cuda-mma", groups = [1, 1], tiles = [64, 64], blocks = [128, 2, 32, 32, 32], scratch = 0, reason = "">} {
   %0 = kernel.bind %x[] : memref<200x100xf32>

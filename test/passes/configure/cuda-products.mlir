@@ -117,7 +117,7 @@ func.func @few(%x: tensor<4x128xf16>, %w: tensor<128x192xf16>) -> tensor<4x192xf
 
 // Nothing narrows f32: no tensor cores.
 // CHECK-LABEL: func.func @wide
-// CHECK: strategy <family = "cuda-simt-gemm", {{.*}}no cuda-gemm: an operand is neither f16 nor bf16; no cuda-window: reads more than two tensors; no cuda-mma: neither f16 nor bf16
+// CHECK: strategy <family = "cuda-simt-gemm", {{.*}}no cuda-gemm: its factors are neither both f16 nor both bf16; no cuda-window: reads more than two tensors; no cuda-mma: its factors are neither
 func.func @wide(%x: tensor<200x128xf32>, %w: tensor<128x192xf32>) -> tensor<200x192xf32> {
   %z = arith.constant 0.0 : f32
   %0 = kernel.dispatch "p" [] -> tensor<200x192xf32> {

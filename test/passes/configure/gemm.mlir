@@ -195,3 +195,69 @@ func.func @dequantized(%x: tensor<7x2x32xf32>) -> tensor<7x40xf32> {
   }
   return %0 : tensor<7x40xf32>
 }
+
+// 16-bit floats: both are widened as they are read. Rows that many columns read are widened once, ahead, and that serves all
+// products that read them.
+// WIDE-LABEL: func.func @narrow(
+// WIDE-SAME: %[[X:[a-z0-9]+]]: tensor<60x64xbf16>
+// WIDE: %[[A:.*]] = kernel.dispatch "widen"[] strategy <family = "loops"
+// WIDE: arith.extf %{{.*}} : bf16 to f32
+// WIDE-NOT: "widen"
+// WIDE: kernel.pack %{{.*}} : tensor<64x256xbf16> to tensor<8x64x32xbf16>
+// WIDE: kernel.dispatch "many"{{.*}}family = "gemm"{{.*}}the first widened ahead
+// WIDE: ins(%[[A]], %{{.*}} : tensor<60x64xf32>, tensor<64x256xbf16>)
+// WIDE-NEXT: ^bb0(%[[U:.*]]: f32, %[[V:.*]]: bf16, %{{.*}}: f32):
+// WIDE-NEXT: %[[W:.*]] = arith.extf %[[V]]
+// WIDE-NEXT: arith.mulf %[[U]], %[[W]]
+// WIDE: kernel.dispatch "again"{{.*}}the first widened ahead
+// WIDE: ins(%[[A]],
+// WIDE: kernel.dispatch "few"{{.*}}family = "gemm"{{.*}}reason = "product with a constant, packed in panels"
+// WIDE: ins(%[[X]],
+func.func @narrow(%x: tensor<60x64xbf16>) -> (tensor<60x256xf32>, tensor<60x256xf32>, tensor<60x40xf32>) {
+  %w = arith.constant dense<1.0> : tensor<64x256xbf16>
+  %v = arith.constant dense<1.0> : tensor<64x40xbf16>
+  %z = arith.constant 0.0 : f32
+  %0 = kernel.dispatch "many" [] -> tensor<60x256xf32> {
+  ^bb0(%d: tensor<60x256xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<60x256xf32>) -> tensor<60x256xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<60x64xbf16>, tensor<64x256xbf16>) outs(%f : tensor<60x256xf32>) {
+    ^bb0(%u: bf16, %y: bf16, %acc: f32):
+      %eu = arith.extf %u : bf16 to f32
+      %ey = arith.extf %y : bf16 to f32
+      %m = arith.mulf %eu, %ey : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<60x256xf32>
+    kernel.yield %p : tensor<60x256xf32>
+  }
+  %1 = kernel.dispatch "again" [] -> tensor<60x256xf32> {
+  ^bb0(%d: tensor<60x256xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<60x256xf32>) -> tensor<60x256xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<60x64xbf16>, tensor<64x256xbf16>) outs(%f : tensor<60x256xf32>) {
+    ^bb0(%u: bf16, %y: bf16, %acc: f32):
+      %eu = arith.extf %u : bf16 to f32
+      %ey = arith.extf %y : bf16 to f32
+      %m = arith.mulf %ey, %eu : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<60x256xf32>
+    kernel.yield %p : tensor<60x256xf32>
+  }
+  %2 = kernel.dispatch "few" [] -> tensor<60x40xf32> {
+  ^bb0(%d: tensor<60x40xf32>):
+    %f = linalg.fill ins(%z : f32) outs(%d : tensor<60x40xf32>) -> tensor<60x40xf32>
+    %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %v : tensor<60x64xbf16>, tensor<64x40xbf16>) outs(%f : tensor<60x40xf32>) {
+    ^bb0(%u: bf16, %y: bf16, %acc: f32):
+      %eu = arith.extf %u : bf16 to f32
+      %ey = arith.extf %y : bf16 to f32
+      %m = arith.mulf %eu, %ey : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<60x40xf32>
+    kernel.yield %p : tensor<60x40xf32>
+  }
+  return %0, %1, %2 : tensor<60x256xf32>, tensor<60x256xf32>, tensor<60x40xf32>
+}
