@@ -229,6 +229,10 @@ std::vector<std::string> optc::targetNames() {
 
 ArrayRef<DeviceTarget> optc::deviceTargets() { return kDevices; }
 
+const DeviceTarget &optc::genericDevice() {
+  return *llvm::find_if(kDevices, [](const DeviceTarget &device) { return device.name == "sm80"; });
+}
+
 Expected<optc::Target> optc::resolveTarget(StringRef name) {
   for (const DeviceTarget &device : kDevices)
     if (name == device.name) {

@@ -57,6 +57,8 @@ llvm::Expected<Target> resolveTarget(llvm::StringRef name);
 std::vector<std::string> targetNames();
 /// The devices among them.
 llvm::ArrayRef<DeviceTarget> deviceTargets();
+/// What generic versions of kernels are compiled for (kernel::kGenericCapability): newer ones run it, too.
+const DeviceTarget &genericDevice();
 /// LLVM's code generator for PTX.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createDeviceMachine(const DeviceTarget &device);
 /// LLVM's view of a target's CPU at optimisation level 0..3; position-independent code.

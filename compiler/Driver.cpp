@@ -285,8 +285,9 @@ Error Compilation::emit() {
                          " bytes of working memory, more than --max-memory=" + Twine(*options.maxMemory));
 
   if (report.target->device) {
-    llvm::Expected<DeviceModule> device = compileDevice(*module, *report.target->device, options.optLevel,
-                                                        options.emit != EmitKind::Ptx && !options.emulateOnly);
+    bool assemble = options.emit != EmitKind::Ptx && !options.emulateOnly;
+    llvm::Expected<DeviceModule> device = compileDevice(*module, *report.target->device, options.optLevel, assemble,
+                                                        /*generic=*/assemble && options.emit != EmitKind::Cubin);
     if (!device)
       return device.takeError();
     if (options.emulate)

@@ -92,10 +92,10 @@ void optc::addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) {
-  // Kernels of a device take contiguous buffers.
-  int parts = options.target->device ? 0 : options.optLevel;
+  int32_t capability = options.target->device ? options.target->device->capability : 0;
   AddressSlicesOptions slices;
-  slices.optLevel = parts;
+  slices.optLevel = options.optLevel;
+  slices.capability = capability;
   pm.addNestedPass<func::FuncOp>(createAddressSlices(slices));
   if (options.optLevel >= 1)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
@@ -103,7 +103,8 @@ void optc::addDispatchPasses(OpPassManager &pm, const PipelineOptions &options) 
   form.optLevel = options.optLevel;
   pm.addNestedPass<func::FuncOp>(createFormDispatches(form));
   PlaceConcatsOptions concats;
-  concats.optLevel = parts;
+  concats.optLevel = options.optLevel;
+  concats.capability = capability;
   pm.addNestedPass<func::FuncOp>(createPlaceConcats(concats));
   pm.addPass(createCSEPass());
 }

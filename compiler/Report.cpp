@@ -4,6 +4,7 @@
 #include "optc/compiler/Diagnostics.h"
 #include "optc/compiler/Version.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/TensorTile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
@@ -54,6 +55,8 @@ void Report::collectKernels(ModuleOp module) {
         entry[name] = json::Array(values.asArrayRef());
       entry["scratch_bytes"] = strategy.getScratch();
     }
+    if (auto generic = op->getAttrOfType<kernel::StrategyAttr>(kernel::kGenericStrategy)) // what runs on other devices
+      entry["generic_family"] = utf8(generic.getFamily().getValue());
     if (auto reasons = op->getAttrOfType<ArrayAttr>("kernel.declined")) {
       json::Array declined;
       for (auto reason : reasons.getAsRange<StringAttr>())
@@ -91,6 +94,12 @@ static json::Object deviceJson(const DeviceModule &device) {
     int64_t kernels = 0, registers = 0, sharedBytes = 0, spills = 0;
   };
   std::map<std::string, Sum> families;
+  json::Array generic;
+  for (const DeviceKernel &kernel : device.generic)
+    generic.push_back(json::Object{{"name", utf8(kernel.name)},
+                                   {"family", kernel.family},
+                                   {"threads", kernel.threads},
+                                   {"shared_bytes", kernel.sharedBytes}});
   for (const DeviceKernel &kernel : device.kernels) {
     int64_t shared = kernel.sharedBytes + kernel.staticSharedBytes, spills = kernel.spillStores + kernel.spillLoads;
     json::Object entry{{"name", utf8(kernel.name)},
@@ -116,9 +125,10 @@ static json::Object deviceJson(const DeviceModule &device) {
                                    {"most_registers", sum.registers},
                                    {"most_shared_bytes", sum.sharedBytes},
                                    {"spill_bytes", sum.spills}};
-  return json::Object{{"kernels", std::move(kernels)},  {"families", std::move(perFamily)},
-                      {"ptx_bytes", device.ptx.size()}, {"cubin_bytes", device.cubin.size()},
-                      {"codegen_ms", device.codegenMs}, {"assemble_ms", device.assembleMs}};
+  return json::Object{{"kernels", std::move(kernels)},         {"families", std::move(perFamily)},
+                      {"generic_kernels", std::move(generic)}, {"generic_ptx_bytes", device.genericPtx.size()},
+                      {"ptx_bytes", device.ptx.size()},        {"cubin_bytes", device.cubin.size()},
+                      {"codegen_ms", device.codegenMs},        {"assemble_ms", device.assembleMs}};
 }
 
 static json::Array valuesJson(ArrayRef<SignatureValue> values, ArrayRef<std::string> symbols) {

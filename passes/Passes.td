@@ -267,6 +267,7 @@ def AddressSlices : Pass<"optc-address-slices", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"optLevel", "opt-level", "int", "3", "0: every slice is gathered">,
+    Option<"capability", "capability", "int32_t", "0", "of the device that dispatches run on, 90 for sm_90; 0: the CPU">,
     Option<"report", "report", "bool", "false", "a remark with the reason for every slice that is copied">
   ];
   let statistics = [
@@ -316,6 +317,7 @@ def PlaceConcats : Pass<"optc-place-concats", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"optLevel", "opt-level", "int", "3", "0: everything is copied">,
+    Option<"capability", "capability", "int32_t", "0", "of the device that dispatches run on, 90 for sm_90; 0: the CPU">,
     Option<"report", "report", "bool", "false", "a remark with the reason for every part that is copied">
   ];
   let statistics = [

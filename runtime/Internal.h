@@ -143,6 +143,7 @@ struct optc_device_backend {
   void (*end)(optc_host *);    // after `begin`, whatever happened; does not fail
   void (*set_stream)(optc_host *, void *stream);
   int64_t (*memory)(const optc_host *);
+  const char *(*describe)(const optc_host *); // the device, and the code that it runs
   void (*destroy_model)(optc_model *);
 };
 
@@ -228,10 +229,11 @@ int64_t contextMemoryImpl(const optc_context *);
 optc_status runImpl(optc_context *, const optc_value *, int32_t, optc_value *, int32_t, const optc_run_options *,
                     optc_error *);
 optc_status setStreamImpl(optc_context *, void *, optc_error *);
+const char *contextDeviceImpl(const optc_context *);
 #define OPTC_API_TABLE(DESC)                                                                                           \
   {OPTC_API_ABI,      sizeof(optc_api),   DESC,    modelFromDescImpl, modelDestroyImpl, modelGetDescImpl,              \
    contextCreateImpl, contextDestroyImpl, runImpl, contextMemoryImpl, optc_dtype_name,  optc_dtype_bits,               \
-   setStreamImpl}
+   setStreamImpl,     contextDeviceImpl}
 /// Serves models that are linked statically.
 extern const optc_api runtimeApi;
 

@@ -45,15 +45,22 @@ static bool validIO(const optc_io_desc *io, int32_t n, int32_t symbols) {
   return true;
 }
 
+static bool validKernel(const optc_device_kernel &k) {
+  return k.name && k.threads >= 1 && k.shared_bytes >= 0 && k.num_buffers >= 0 && k.num_scalars >= 0 &&
+         k.num_maps >= 0 && (k.maps || !k.num_maps);
+}
+
 static bool validDevice(const optc_device_desc *d) {
   if (!d)
     return true;
   if (!d->backend || d->num_kernels < 0 || (d->num_kernels && !d->kernels) || (d->weights_bytes && !d->weights))
     return false;
   for (int32_t i = 0; i < d->num_kernels; ++i) {
-    const optc_device_kernel &k = d->kernels[i];
-    if (!k.name || k.threads < 1 || k.shared_bytes < 0 || k.num_buffers < 0 || k.num_scalars < 0 || k.num_maps < 0 ||
-        (k.num_maps && !k.maps))
+    const optc_device_kernel &k = d->kernels[i], *generic = k.generic;
+    if (!validKernel(k))
+      return false;
+    if (generic && (!validKernel(*generic) || generic->generic || generic->num_buffers != k.num_buffers ||
+                    generic->num_scalars != k.num_scalars))
       return false;
   }
   return true;
@@ -205,6 +212,10 @@ optc_status optc::rt::setStreamImpl(optc_context *h, void *stream, optc_error *e
   return OPTC_OK;
 }
 
+const char *optc::rt::contextDeviceImpl(const optc_context *h) {
+  return h && h->device ? h->model->desc->device->backend->describe(h) : nullptr;
+}
+
 namespace optc::rt {
 const optc_api runtimeApi = OPTC_API_TABLE(nullptr);
 } // namespace optc::rt
@@ -238,6 +249,10 @@ optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t nu
 
 optc_status optc_context_set_stream(optc_context *context, void *stream, optc_error *error) {
   return (context ? context->api : &runtimeApi)->context_set_stream(context, stream, error);
+}
+
+const char *optc_context_device(const optc_context *context) {
+  return context ? context->api->context_device(context) : nullptr;
 }
 
 int64_t optc_context_memory(const optc_context *context) { return context ? context->api->context_memory(context) : 0; }

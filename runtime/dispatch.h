@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define OPTC_DISPATCH_ABI 3
+#define OPTC_DISPATCH_ABI 4
 #define OPTC_MAX_RANK 16
 
 /* One call of a kernel: works on the tiles [first, last). */
@@ -99,7 +99,8 @@ int64_t optc_dev_mark(optc_host *h);
 void optc_dev_release(optc_host *h, int64_t mark);
 void optc_dev_keep(optc_host *h, int64_t mark, void **data, const int64_t *bytes, int32_t n, optc_tensor *const *values,
                    int32_t m);
-/* Runs a kernel of the device description in `tiles` blocks. */
+/* Runs a kernel of the device description in `tiles` blocks. Where it has a generic version, scalar[num_scalars],
+ * behind its own scalars, is the number of blocks of that. */
 void optc_dev_launch(optc_host *h, int32_t kernel, void *const *buf, const int64_t *scalar, int64_t tiles);
 /* Runs a kernel of the CPU on copies of n buffers of these sizes: the first `inputs` are read, the others written. */
 void optc_dev_launch_host(optc_host *h, optc_kernel kernel, void *const *buf, const int64_t *bytes, int32_t inputs,
@@ -150,6 +151,8 @@ typedef struct optc_device_kernel {
   int32_t shared_bytes; /* dynamic shared memory per block */
   int32_t num_buffers, num_scalars, num_maps;
   const optc_tensor_map *maps;
+  /* What runs in its place, with the same buffers and scalars, on devices of other chips. Null: the kernel itself. */
+  const struct optc_device_kernel *generic;
 } optc_device_kernel;
 
 /* What drives devices: optc_cuda_backend of the runtime. Opaque to artifacts, which only name it. */
@@ -163,7 +166,7 @@ typedef struct optc_device_desc {
   const optc_device_kernel *kernels; /* optc_dev_launch counts these */
   const void *cubin;                 /* for the chip */
   uint64_t cubin_bytes;
-  const char *ptx; /* where the cubin does not load; null-terminated */
+  const char *ptx; /* for compute capability 8.0 and newer, where the cubin does not load; null-terminated */
   uint64_t ptx_bytes;
   const void *emulation; /* shared object for this machine's CPU that the stand-in for the driver loads (--emulate) */
   uint64_t emulation_bytes;

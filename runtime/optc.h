@@ -195,6 +195,8 @@ optc_status optc_run(optc_context *context, const optc_value *inputs, int32_t nu
  * model's first context was made), behind what is there already; null: a stream of the context's own, as before the
  * first call. A run still returns when its outputs are in host memory. OPTC_UNSUPPORTED for models of a CPU. */
 optc_status optc_context_set_stream(optc_context *context, void *stream, optc_error *error);
+/* The device that a context runs on and which code of the artifact runs there, a sentence; null for models of a CPU. */
+const char *optc_context_device(const optc_context *context);
 /* Bytes that the context holds, in host and device memory: arena, stack, outputs, scratch. */
 int64_t optc_context_memory(const optc_context *context);
 
@@ -214,6 +216,7 @@ typedef struct optc_api {
   const char *(*dtype_name)(optc_dtype);
   int32_t (*dtype_bits)(optc_dtype);
   optc_status (*context_set_stream)(optc_context *, void *, optc_error *);
+  const char *(*context_device)(const optc_context *);
 } optc_api;
 /* What an artifact exports as NAME_optc_query: null when it cannot serve this ABI. */
 typedef const optc_api *(*optc_query)(uint32_t abi);

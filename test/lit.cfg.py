@@ -29,7 +29,10 @@ if os.path.exists(os.path.join(build, "venv", "requirements.txt")):
 cuda_home = os.environ.get("CUDA_HOME")
 if cuda_home:
     config.environment["CUDA_HOME"] = cuda_home
-if shutil.which("ptxas") or (cuda_home and os.path.exists(os.path.join(cuda_home, "bin", "ptxas"))):
+below = os.path.join(cuda_home or "", "bin", "ptxas")
+ptxas = below if cuda_home and os.path.exists(below) else shutil.which("ptxas")
+if ptxas:
     config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("cuda")

@@ -1,7 +1,9 @@
 //===- CompileDevice.cpp - from the LLVM dialect to PTX -------------------===//
 //
 // One LLVM module holds all kernels. Its optimised form, with the device functions still as calls, is what the emulator
-// gets; the assembler gets the same with inline PTX in their place.
+// gets; the assembler gets the same with inline PTX in their place. PTX for other devices, which the driver compiles
+// there, is made of the same module: kernels that have a generic version are left out of it, and the others' versions
+// out of the device's own PTX.
 //
 // The optimiser runs without loop unrolling and peeling: a peeled step of a pipelined loop makes ptxas serialise the
 // asynchronous products in it (its note C7517). Emitters unroll what they want unrolled.
@@ -19,10 +21,13 @@
 #include "optc/codegen/cuda/DeviceBody.h"
 #include "optc/codegen/cuda/DeviceFunctions.h"
 #include "optc/codegen/cuda/Libdevice.h"
+#include "optc/dialects/kernel/TensorTile.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <chrono>
 
 using namespace llvm;
@@ -42,8 +47,7 @@ private:
 } // namespace
 
 /// The kernels in the order in which launches count them; drops what only optc's dialects know.
-static std::vector<DeviceKernel> takeKernels(mlir::gpu::GPUModuleOp device) {
-  std::vector<DeviceKernel> kernels;
+static void takeKernels(mlir::gpu::GPUModuleOp device, DeviceModule &result) {
   for (auto func : device.getOps<mlir::LLVM::LLVMFuncOp>()) {
     auto strategy = func->getAttrOfType<kernel::StrategyAttr>("kernel.strategy");
     auto entry = func->getAttrOfType<mlir::IntegerAttr>("kernel.entry");
@@ -58,12 +62,16 @@ static std::vector<DeviceKernel> takeKernels(mlir::gpu::GPUModuleOp device) {
     kernel.buffers = entry.getInt();
     kernel.maps = cuda::tensorMapsOf(func);
     kernel.scalars = func.getNumArguments() - kernel.buffers - kernel.maps.size();
-    kernels.push_back(std::move(kernel));
+    if (func->hasAttr(cuda::kGenericVersion) && !result.kernels.empty()) {
+      result.kernels.back().generic = result.generic.size();
+      result.generic.push_back(std::move(kernel));
+    } else {
+      result.kernels.push_back(std::move(kernel));
+    }
     for (mlir::NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
       if (attr.getName().strref().starts_with("kernel."))
         func->removeDiscardableAttr(attr.getName());
   }
-  return kernels;
 }
 
 static void optimize(Module &module, TargetMachine &machine, int optLevel) {
@@ -99,15 +107,32 @@ static Expected<std::unique_ptr<Module>> translate(mlir::gpu::GPUModuleOp device
   return made;
 }
 
+/// The PTX of a module without some of its kernels. The module is used up.
+static Expected<std::string> emitPtx(Module &code, TargetMachine &machine, const StringSet<> &without) {
+  for (Function &f : make_early_inc_range(code))
+    if (without.contains(f.getName()))
+      f.eraseFromParent();
+  code.setDataLayout(machine.createDataLayout());
+  if (Error error = cuda::expandDeviceFunctions(code))
+    return std::move(error);
+  SmallString<0> ptx;
+  raw_svector_ostream os(ptx);
+  legacy::PassManager codegen;
+  if (machine.addPassesToEmitFile(codegen, os, nullptr, CodeGenFileType::AssemblyFile))
+    return environmentError("this LLVM cannot emit PTX");
+  codegen.run(code);
+  return std::string(ptx);
+}
+
 Expected<DeviceModule> optc::compileDevice(mlir::ModuleOp module, const DeviceTarget &target, int optLevel,
-                                           bool assemble) {
+                                           bool assemble, bool generic) {
   DeviceModule result;
   result.capability = target.capability;
   auto device = module.lookupSymbol<mlir::gpu::GPUModuleOp>(cuda::kDeviceModule);
   if (!device)
     return result;
   Stopwatch watch;
-  result.kernels = takeKernels(device);
+  takeKernels(device, result);
   for (const DeviceKernel &kernel : result.kernels)
     if (kernel.sharedBytes > target.sharedBytes)
       return internalError("kernel '" + kernel.name + "' takes " + Twine(kernel.sharedBytes) +
@@ -128,15 +153,27 @@ Expected<DeviceModule> optc::compileDevice(mlir::ModuleOp module, const DeviceTa
     raw_svector_ostream os(result.bitcode);
     WriteBitcodeToFile(**code, os);
   }
-  if (Error error = cuda::expandDeviceFunctions(**code))
-    return std::move(error);
-  SmallString<0> ptx;
-  raw_svector_ostream os(ptx);
-  legacy::PassManager codegen;
-  if ((*machine)->addPassesToEmitFile(codegen, os, nullptr, CodeGenFileType::AssemblyFile))
-    return environmentError("this LLVM cannot emit PTX");
-  codegen.run(**code);
-  result.ptx = std::string(ptx);
+  StringSet<> own, others; // kernels of one of the two only
+  for (const DeviceKernel &kernel : result.kernels)
+    if (kernel.generic >= 0) {
+      own.insert(kernel.name);
+      others.insert(result.generic[kernel.generic].name);
+    }
+  bool isGeneric = target.capability == kernel::kGenericCapability;
+  std::unique_ptr<Module> second = generic && !isGeneric ? CloneModule(**code) : nullptr;
+  Expected<std::string> ptx = emitPtx(**code, **machine, others);
+  if (!ptx)
+    return ptx.takeError();
+  result.ptx = std::move(*ptx);
+  if (generic && isGeneric)
+    result.genericPtx = result.ptx;
+  if (second) {
+    Expected<std::unique_ptr<TargetMachine>> other = createDeviceMachine(genericDevice());
+    Expected<std::string> text = other ? emitPtx(*second, **other, own) : other.takeError();
+    if (!text)
+      return text.takeError();
+    result.genericPtx = std::move(*text);
+  }
   result.codegenMs = watch.ms();
   if (!assemble)
     return result;

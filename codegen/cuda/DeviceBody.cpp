@@ -224,6 +224,13 @@ SmallVector<Value> DeviceBody::dims(Value tensor) {
   return sizes;
 }
 
+SmallVector<Value> DeviceBody::storedDims(Value tensor) {
+  SmallVector<Value> sizes;
+  for (int64_t d = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); d < rank; ++d)
+    sizes.push_back(storedDim(tensor, d));
+  return sizes;
+}
+
 void DeviceBody::finish() {
   KernelBody::finish();
   note();

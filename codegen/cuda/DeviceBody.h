@@ -13,11 +13,11 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "optc_shared";
 inline constexpr int64_t kSharedAlignment = 1024, kWarp = 32;
 /// Attribute of a kernel with the bytes of shared memory that it takes.
 inline constexpr llvm::StringLiteral kSharedBytes = "kernel.shared_bytes";
+/// Attribute of a kernel that is the generic version of the one before it.
+inline constexpr llvm::StringLiteral kGenericVersion = "kernel.generic_version";
 /// Attribute of a kernel with its tensor maps, one array of numbers each (DeviceBody.cpp); they are its last
 /// parameters.
 inline constexpr llvm::StringLiteral kTensorMaps = "kernel.tensor_maps";
-/// Buffers begin at multiples of this.
-inline constexpr int64_t kBufferAlignment = 64;
 
 /// The tensor maps that a kernel takes.
 std::vector<DeviceTensorMap> tensorMapsOf(mlir::Operation *kernel);
@@ -57,6 +57,8 @@ public:
   mlir::Value flatten(mlir::ValueRange indices, mlir::ValueRange sizes);
   /// Sizes of all dimensions of a tensor.
   llvm::SmallVector<mlir::Value> dims(mlir::Value tensor);
+  /// Of the memory that it is a part of.
+  llvm::SmallVector<mlir::Value> storedDims(mlir::Value tensor);
   mlir::Value product(mlir::ValueRange sizes);
 
   /// KernelBody's, and note().

@@ -22,6 +22,7 @@ struct DeviceKernel {
   std::string name, family;
   int32_t threads = 0, sharedBytes = 0; ///< dynamic shared memory
   int32_t buffers = 0, scalars = 0;
+  int32_t generic = -1; ///< DeviceModule::generic: its version for other devices; -1: it runs there itself
   std::vector<DeviceTensorMap> maps;
   int32_t registers = 0, stackBytes = 0, spillStores = 0, spillLoads = 0; ///< bytes, but for the registers
   int32_t staticSharedBytes = 0;
@@ -31,18 +32,20 @@ struct DeviceKernel {
 /// Everything that the device part of an artifact is made from.
 struct DeviceModule {
   int32_t capability = 0;
-  std::vector<DeviceKernel> kernels;
-  llvm::SmallVector<char, 0> bitcode; ///< optimised LLVM IR, device functions not yet replaced: for the emulator
+  std::vector<DeviceKernel> kernels, generic;
+  /// Optimised LLVM IR of all versions, device functions not yet replaced: for the emulator.
+  llvm::SmallVector<char, 0> bitcode;
   std::string ptx;
+  std::string genericPtx;               ///< for other devices; empty when it was not asked for
   llvm::SmallVector<char, 0> cubin;     ///< empty when it was not asked for
   llvm::SmallVector<char, 0> emulation; ///< shared object for this machine's CPU; empty when it was not asked for
   double codegenMs = 0, assembleMs = 0;
 };
 
 /// Takes gpu.module @device, in the LLVM dialect, out of a module and compiles it. Without `assemble` the result has no
-/// cubin, and ptxas is not needed. No kernels: an empty list.
+/// cubin, and ptxas is not needed; without `generic` it has no code for other devices. No kernels: an empty list.
 llvm::Expected<DeviceModule> compileDevice(mlir::ModuleOp module, const DeviceTarget &device, int optLevel,
-                                           bool assemble);
+                                           bool assemble, bool generic);
 
 /// Makes the image for the emulator from the module's bitcode.
 llvm::Error addEmulation(DeviceModule &device);

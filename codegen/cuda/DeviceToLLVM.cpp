@@ -33,13 +33,30 @@ struct BindLowering : public ConvertOpToLLVMPattern<kernel::BindOp> {
   LogicalResult matchAndRewrite(kernel::BindOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<MemRefType>(op.getMemref().getType());
-    SmallVector<Value> sizes, strides;
-    Value total;
-    getMemRefDescriptorSizes(op.getLoc(), type, adaptor.getDims(), rewriter, sizes, strides, total,
-                             /*sizeInBytes=*/false);
-    Value descriptor =
-        createMemRefDescriptor(op.getLoc(), type, adaptor.getPtr(), adaptor.getPtr(), sizes, strides, rewriter);
-    rewriter.replaceOp(op, descriptor);
+    Location loc = op.getLoc();
+    auto descriptor = MemRefDescriptor::poison(rewriter, loc, getTypeConverter()->convertType(type));
+    descriptor.setAllocatedPtr(rewriter, loc, adaptor.getPtr());
+    descriptor.setAlignedPtr(rewriter, loc, adaptor.getPtr());
+    descriptor.setConstantOffset(rewriter, loc, 0);
+    auto constant = [&](int64_t v) { return createIndexAttrConstant(rewriter, loc, getIndexType(), v); };
+    SmallVector<Value> sizes;
+    ValueRange dynamic = adaptor.getDims();
+    for (int64_t size : type.getShape()) {
+      sizes.push_back(ShapedType::isDynamic(size) ? dynamic.front() : constant(size));
+      if (ShapedType::isDynamic(size))
+        dynamic = dynamic.drop_front();
+    }
+    // The strides are those of the memory that the buffer is a part of.
+    Value stride = constant(1);
+    for (int64_t d = type.getRank() - 1; d >= 0; --d) {
+      descriptor.setSize(rewriter, loc, d, sizes[d]);
+      descriptor.setStride(rewriter, loc, d, stride);
+      int64_t stored = op.getStored() ? (*op.getStored())[d] : ShapedType::kDynamic;
+      if (d > 0)
+        stride =
+            LLVM::MulOp::create(rewriter, loc, stride, ShapedType::isDynamic(stored) ? sizes[d] : constant(stored));
+    }
+    rewriter.replaceOp(op, Value(descriptor));
     return success();
   }
 };

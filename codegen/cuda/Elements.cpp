@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc;
@@ -61,7 +62,9 @@ Value ElementEmitter::at(Value tensor, Point point) {
   Value value;
   Operation *def = tensor.getDefiningOp();
   if (Value buffer = body.flat(tensor)) {
-    value = memref::LoadOp::create(b, buffer, flatOf(tensor, point));
+    Value offset = kernel::isContiguous(tensor) ? flatOf(tensor, point)
+                                                : body.flatten(indicesOf(tensor, point), body.storedDims(tensor));
+    value = memref::LoadOp::create(b, buffer, offset);
   } else if (auto view = dyn_cast_if_present<kernel::ViewOp>(def)) {
     value = at(view.getSource(), {{}, flatOf(tensor, point)});
   } else if (auto retyped = dyn_cast_if_present<tensor::CastOp>(def)) {

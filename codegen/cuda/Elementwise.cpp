@@ -94,7 +94,7 @@ void ElementwiseEmitter::emitVector(Value first, int64_t width) {
       along = index.add(start, index.c(lane));
     results.push_back(elements.cloneBody(op, scalars, ivs)[0]);
   }
-  body.storeVector(results, destination, first);
+  body.storeVector(results, destination, offsetOf(flat.nest.result(), at));
 }
 
 void ElementwiseEmitter::run() {

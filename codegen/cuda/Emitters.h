@@ -24,6 +24,8 @@ mlir::LogicalResult emitTensorGemm(DeviceBody &body, const EmitOptions &options)
 mlir::LogicalResult emitMma(DeviceBody &body, const EmitOptions &options);
 /// Products of matrices and convolutions without tensor cores.
 mlir::LogicalResult emitSimtGemm(DeviceBody &body, const EmitOptions &options);
+/// Depthwise convolutions and pooling: a vector of channels at some positions per thread.
+mlir::LogicalResult emitWindow(DeviceBody &body, const EmitOptions &options);
 /// Elementwise ops, transpositions, gathers: several elements per thread, in accesses of 16 bytes.
 mlir::LogicalResult emitElementwise(DeviceBody &body, const EmitOptions &options);
 

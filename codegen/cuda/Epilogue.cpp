@@ -1,13 +1,15 @@
 //===- Epilogue.cpp - consumers computed on accumulators ------------------===//
 #include "optc/codegen/cuda/Epilogue.h"
 #include "optc/codegen/common/Bodies.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc;
 using kernel::NestOperand;
 
-LogicalResult cuda::Epilogue::collect(const kernel::LoopNest &loops, ArrayRef<unsigned> along, bool contract) {
-  if (failed(EpilogueChain::collect(loops, along, /*indices=*/false)))
+LogicalResult cuda::Epilogue::collect(const kernel::LoopNest &loops, ArrayRef<unsigned> along, bool contract,
+                                      bool indices) {
+  if (failed(EpilogueChain::collect(loops, along, indices)))
     return failure();
   if (contract)
     for (const kernel::Epilogue &epilogue : ops())
@@ -20,7 +22,8 @@ bool cuda::Epilogue::allowsVectors(int64_t lanes) const {
     if (!movesAlongColumns(operand))
       return true;
     Type elem = cast<RankedTensorType>(operand.tensor.getType()).getElementType();
-    if (!elem.isIntOrFloat() || llvm::divideCeil(elem.getIntOrFloatBitWidth(), 8) * lanes > 16)
+    if (!elem.isIntOrFloat() || llvm::divideCeil(elem.getIntOrFloatBitWidth(), 8) * lanes > 16 ||
+        !kernel::isAligned(operand.tensor, lanes))
       return false;
     for (unsigned loop = 0; loop < nest->numLoops(); ++loop)
       if (!llvm::is_contained(columns, loop) && operand.strides[loop].factor % lanes)
@@ -32,7 +35,8 @@ bool cuda::Epilogue::allowsVectors(int64_t lanes) const {
   return llvm::all_of(ops(), [&](const kernel::Epilogue &op) { return llvm::all_of(op.operands, isAligned); });
 }
 
-void cuda::Epilogue::store(ArrayRef<Value> sums, llvm::function_ref<Value(const NestOperand &)> offset) {
+void cuda::Epilogue::store(ArrayRef<Value> sums, llvm::function_ref<Value(const NestOperand &)> offset,
+                           llvm::function_ref<Value(unsigned)> position) {
   emit(
       Values(sums), /*lanes=*/0,
       [&](Value buffer, const NestOperand &walk) -> Values {
@@ -43,5 +47,6 @@ void cuda::Epilogue::store(ArrayRef<Value> sums, llvm::function_ref<Value(const 
       },
       [&](const Values &values, Value buffer, const NestOperand &walk) {
         device.storeVector(values, buffer, offset(walk));
-      });
+      },
+      position);
 }

@@ -25,15 +25,25 @@ static LogicalResult emitElements(cuda::DeviceBody &body) {
     auto bind = store.getDest().getDefiningOp<kernel::BindOp>();
     if (!bind)
       return store.emitError("the cuda-loops family needs a buffer for every result");
-    Value count = body.index.c(1);
+    ArrayRef<int64_t> shape = cast<MemRefType>(bind.getMemref().getType()).getShape();
+    ArrayRef<int64_t> memory = bind.getStored().value_or(shape);
+    SmallVector<Value> sizes, stored; // of the result, and of the memory that it is a part of
     ValueRange dynamic = bind.getDims();
-    for (int64_t size : cast<MemRefType>(bind.getMemref().getType()).getShape()) {
-      count = body.index.mul(count, ShapedType::isDynamic(size) ? dynamic.front() : body.index.c(size));
+    for (auto [size, storedSize] : llvm::zip(shape, memory)) {
+      sizes.push_back(ShapedType::isDynamic(size) ? dynamic.front() : body.index.c(size));
+      stored.push_back(ShapedType::isDynamic(storedSize) ? sizes.back() : body.index.c(storedSize));
       if (ShapedType::isDynamic(size))
         dynamic = dynamic.drop_front();
     }
-    body.forElements(
-        count, 1, [&](Value flat) { memref::StoreOp::create(body.b, elements.at(result, {{}, flat}), buffer, flat); });
+    body.forElements(body.product(sizes), 1, [&](Value flat) {
+      cuda::ElementEmitter::Point point{{}, flat};
+      Value place = flat;
+      if (bind.getStored()) {
+        point.indices = body.unflatten(flat, sizes);
+        place = body.flatten(point.indices, stored);
+      }
+      memref::StoreOp::create(body.b, elements.at(result, std::move(point)), buffer, place);
+    });
   }
   body.finish();
   return success();

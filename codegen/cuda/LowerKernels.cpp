@@ -3,7 +3,8 @@
 //   func.func private @k0(%a: !llvm.ptr, %out: !llvm.ptr, %n: index, %x: f32, %first: index, %last: index)
 // becomes, in gpu.module @device,
 //   func.func @k0(%a: !llvm.ptr, %out: !llvm.ptr, %n: i64, %x: i64)
-// and the emitter of its family fills in what a thread does. The host program's launches still name @k0.
+// and the emitter of its family fills in what a thread does. The host program's launches still name @k0. A kernel with
+// a second strategy, `kernel.generic`, becomes two: @k0 and @k0_generic.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,6 +14,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "optc/codegen/cuda/Emitters.h"
+#include "optc/dialects/kernel/TensorTile.h"
+#include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 
 namespace optc {
@@ -24,9 +27,10 @@ using namespace mlir;
 using namespace optc;
 
 static constexpr codegen::Family<cuda::DeviceBody> kFamilies[] = {
-    {kernel::kFamilyCudaLoops, cuda::emitLoops}, {kernel::kFamilyCudaElementwise, cuda::emitElementwise},
-    {kernel::kFamilyCudaRows, cuda::emitRows},   {kernel::kFamilyCudaGemm, cuda::emitTensorGemm},
-    {kernel::kFamilyCudaMma, cuda::emitMma},     {kernel::kFamilyCudaSimtGemm, cuda::emitSimtGemm},
+    {kernel::kFamilyCudaLoops, cuda::emitLoops},   {kernel::kFamilyCudaElementwise, cuda::emitElementwise},
+    {kernel::kFamilyCudaRows, cuda::emitRows},     {kernel::kFamilyCudaGemm, cuda::emitTensorGemm},
+    {kernel::kFamilyCudaMma, cuda::emitMma},       {kernel::kFamilyCudaSimtGemm, cuda::emitSimtGemm},
+    {kernel::kFamilyCudaWindow, cuda::emitWindow},
 };
 
 /// Scalars arrive as 64 bits, floats by theirs; the tile range goes.
@@ -72,14 +76,23 @@ static LogicalResult lowerKernel(func::FuncOp func, gpu::GPUModuleOp device, con
     return refuse("has no device's calling convention: buffers, scalars, and a tile range; blocks of some threads");
   if (failed(codegen::checkKernel(func)))
     return failure();
-  bool parts = false;
-  func.walk([&](kernel::BindOp op) { parts |= op.getStored().has_value(); });
-  if (parts)
-    return refuse("takes a part of a tensor; kernels of a device take contiguous ones");
   func->moveBefore(device.getBody(), device.getBody()->end());
   adoptConvention(func, numBuffers);
   cuda::DeviceBody body(func);
   return codegen::emitKernel(*family, body, options);
+}
+
+/// The version of a kernel for other devices, not yet lowered; null for those that need none.
+static func::FuncOp makeGeneric(func::FuncOp func) {
+  auto strategy = dyn_cast_or_null<kernel::StrategyAttr>(func->removeAttr(kernel::kGenericStrategy));
+  if (!strategy)
+    return nullptr;
+  OpBuilder b(func);
+  auto generic = cast<func::FuncOp>(b.clone(*func));
+  generic.setName((func.getName() + "_generic").str());
+  generic->setAttr("kernel.strategy", strategy);
+  generic->setAttr(cuda::kGenericVersion, b.getUnitAttr());
+  return generic;
 }
 
 static int64_t deviceIndex(func::FuncOp func) {
@@ -104,9 +117,11 @@ struct LowerDeviceKernels : public optc::impl::LowerDeviceKernelsBase<LowerDevic
     llvm::stable_sort(kernels, [](func::FuncOp x, func::FuncOp y) { return deviceIndex(x) < deviceIndex(y); });
     OpBuilder b(getOperation().getBody(), getOperation().getBody()->end());
     auto device = gpu::GPUModuleOp::create(b, getOperation().getLoc(), cuda::kDeviceModule);
-    for (func::FuncOp func : kernels)
-      if (failed(lowerKernel(func, device, options)))
+    for (func::FuncOp func : kernels) {
+      func::FuncOp generic = makeGeneric(func);
+      if (failed(lowerKernel(func, device, options)) || (generic && failed(lowerKernel(generic, device, options))))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

@@ -20,6 +20,7 @@
 #include "optc/codegen/cuda/DeviceFunctions.h"
 #include "optc/codegen/cuda/Emitters.h"
 #include "optc/codegen/cuda/Product.h"
+#include "optc/dialects/kernel/Storage.h"
 #include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;

@@ -3,6 +3,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "optc/codegen/common/Bodies.h"
+#include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc;
@@ -19,6 +21,8 @@ LogicalResult Product::match(Matcher matcher, bool contract) {
   if (failed(found))
     return body.refuse(why);
   c = std::move(*found);
+  if (c.operandB().tensor.getDefiningOp<kernel::PackedOp>())
+    kernel::walkPackedColumns(c);
   for (unsigned operand : {c.a, c.b})
     if (!body.flat(c.nest.operands[operand].tensor))
       return body.refuse("an operand has no buffer");
@@ -53,7 +57,7 @@ Value Product::outerOffset(const NestOperand &operand, Value from) {
 }
 
 bool Product::isAligned(const NestOperand &operand, unsigned along, int64_t lanes) const {
-  if (!operand.strides[along].is(1) || c.nest.sizes[along].factor % lanes)
+  if (!operand.strides[along].is(1) || c.nest.sizes[along].factor % lanes || !kernel::isAligned(operand.tensor, lanes))
     return false;
   for (unsigned loop = 0; loop < c.nest.numLoops(); ++loop)
     if (loop != along && operand.strides[loop].factor % lanes)

@@ -13,8 +13,8 @@
 using namespace llvm;
 using namespace optc;
 
-static_assert(OPTC_DISPATCH_ABI == 3 && sizeof(optc_model_desc) == 96 && sizeof(optc_io_desc) == 40 &&
-                  sizeof(optc_device_desc) == 88 && sizeof(optc_device_kernel) == 40 && sizeof(optc_tensor_map) == 120,
+static_assert(OPTC_DISPATCH_ABI == 4 && sizeof(optc_model_desc) == 96 && sizeof(optc_io_desc) == 40 &&
+                  sizeof(optc_device_desc) == 88 && sizeof(optc_device_kernel) == 48 && sizeof(optc_tensor_map) == 120,
               "the constants below spell these structs field by field");
 
 namespace {
@@ -91,6 +91,8 @@ private:
     return ConstantDataArray::get(context, ArrayRef(reinterpret_cast<const Unsigned *>(values.data()), values.size()));
   }
   Constant *maps(ArrayRef<DeviceTensorMap> all);
+  /// optc_device_kernel.
+  Constant *kernel(const DeviceKernel &kernel, ArrayRef<DeviceKernel> generic);
 
   Module &module;
   const ModelSignature &signature;
@@ -110,14 +112,18 @@ Constant *DescriptorWriter::maps(ArrayRef<DeviceTensorMap> all) {
   return global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items), "optc_tensor_maps");
 }
 
+Constant *DescriptorWriter::kernel(const DeviceKernel &kernel, ArrayRef<DeviceKernel> generic) {
+  Constant *other = kernel.generic < 0 ? null() : global(this->kernel(generic[kernel.generic], {}), "optc_generic");
+  return ConstantStruct::getAnon({text(kernel.name), i32(kernel.threads), i32(kernel.sharedBytes), i32(kernel.buffers),
+                                  i32(kernel.scalars), i32(kernel.maps.size()), maps(kernel.maps), other});
+}
+
 Constant *DescriptorWriter::device(const DeviceModule *device) {
   if (!device || device->kernels.empty())
     return null();
   SmallVector<Constant *> items;
-  for (const DeviceKernel &kernel : device->kernels)
-    items.push_back(
-        ConstantStruct::getAnon({text(kernel.name), i32(kernel.threads), i32(kernel.sharedBytes), i32(kernel.buffers),
-                                 i32(kernel.scalars), i32(kernel.maps.size()), maps(kernel.maps)}));
+  for (const DeviceKernel &each : device->kernels)
+    items.push_back(kernel(each, device->generic));
   auto *backend = new GlobalVariable(module, Type::getInt8Ty(context), /*isConstant=*/true,
                                      GlobalValue::ExternalLinkage, nullptr, "optc_cuda_backend");
   backend->setVisibility(GlobalValue::HiddenVisibility);
@@ -126,9 +132,10 @@ Constant *DescriptorWriter::device(const DeviceModule *device) {
       ConstantStruct::getAnon({i32(device->capability), i32(items.size()),
                                global(ConstantArray::get(ArrayType::get(items.front()->getType(), items.size()), items),
                                       "optc_device_kernels"),
-                               bytes(device->cubin, "optc_cubin"), i64(device->cubin.size()), null(), i64(0),
-                               bytes(device->emulation, "optc_emulation"), i64(device->emulation.size()), weights,
-                               i64(signature.weightBytes), backend}),
+                               bytes(device->cubin, "optc_cubin"), i64(device->cubin.size()),
+                               device->genericPtx.empty() ? null() : text(device->genericPtx),
+                               i64(device->genericPtx.size()), bytes(device->emulation, "optc_emulation"),
+                               i64(device->emulation.size()), weights, i64(signature.weightBytes), backend}),
       "optc_device");
 }
 

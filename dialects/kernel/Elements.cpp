@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -68,7 +69,7 @@ bool FlatNest::isVector(const NestOperand &operand, int64_t lanes) const {
   for (unsigned group = 0; group + 1 < groups.size(); ++group)
     if (!divides(lanes, stride(operand, group)))
       return false;
-  return stride(operand, groups.size() - 1).is(1);
+  return stride(operand, groups.size() - 1).is(1) && isAligned(operand.tensor, lanes);
 }
 
 std::optional<unsigned> FlatNest::crossedGroup() const {
@@ -90,7 +91,7 @@ int64_t FlatNest::lanes(int64_t most) const {
   else if (groups.size() > 1)
     row = nest.sizeOf(groups.back());
   int64_t all = nest.sizeOf(llvm::to_vector(llvm::seq<unsigned>(0, nest.numLoops()))).valueOr(most);
-  while (most > 1 && (!divides(most, row) || most > all))
+  while (most > 1 && (!divides(most, row) || most > all || !isVector(nest.result(), most)))
     most /= 2;
   return most;
 }

@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/SizeClasses.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -475,15 +476,20 @@ bool optc::kernel::hasAlignedColumns(const RowGroup &group, int64_t lanes) {
   // Levels begin at multiples of the sizes behind them.
   if (!divides(group.levels.back()))
     return false;
-  for (const RowOp &op : group.ops)
+  for (const RowOp &op : group.ops) {
+    if (op.kind == RowOp::Kind::Full && !isAligned(op.result(), lanes))
+      return false;
     for (const RowOperand &input : op.inputs) {
       if (input.source >= 0 || !input.isVector())
         continue;
+      if (!isAligned(input.walk.tensor, lanes))
+        return false;
       bool aligned = llvm::all_of(op.rows, [&](unsigned loop) { return divides(input.walk.strides[loop]); });
       if (!input.flat)
         aligned &= llvm::all_of(ArrayRef(input.levelStrides).drop_back(), divides);
       if (!aligned)
         return false;
     }
+  }
   return true;
 }

@@ -1,15 +1,16 @@
 //===- Strategy.cpp - reading and writing #kernel.strategy ----------------===//
-#include "optc/dialects/kernel/Strategy.h"
+#include "optc/dialects/kernel/Window.h"
 
 using namespace optc::kernel;
 
 static constexpr Family kFamilies[] = {
-    {kFamilyLoops, MemorySpace::Host, true},       {kFamilyGemm, MemorySpace::Host, false},
-    {kFamilyPack, MemorySpace::Host, false},       {kFamilyWindow, MemorySpace::Host, false},
-    {kFamilyRows, MemorySpace::Host, false},       {kFamilyColumns, MemorySpace::Host, false},
-    {kFamilyCudaLoops, MemorySpace::Device, true}, {kFamilyCudaElementwise, MemorySpace::Device, true},
-    {kFamilyCudaRows, MemorySpace::Device, false}, {kFamilyCudaSimtGemm, MemorySpace::Device, false},
-    {kFamilyCudaMma, MemorySpace::Device, false},  {kFamilyCudaGemm, MemorySpace::Device, false},
+    {kFamilyLoops, MemorySpace::Host, true},         {kFamilyGemm, MemorySpace::Host, false},
+    {kFamilyPack, MemorySpace::Host, false},         {kFamilyWindow, MemorySpace::Host, false},
+    {kFamilyRows, MemorySpace::Host, false},         {kFamilyColumns, MemorySpace::Host, false},
+    {kFamilyCudaLoops, MemorySpace::Device, true},   {kFamilyCudaElementwise, MemorySpace::Device, true},
+    {kFamilyCudaRows, MemorySpace::Device, false},   {kFamilyCudaSimtGemm, MemorySpace::Device, false},
+    {kFamilyCudaMma, MemorySpace::Device, false},    {kFamilyCudaGemm, MemorySpace::Device, false},
+    {kFamilyCudaWindow, MemorySpace::Device, false},
 };
 
 const Family *optc::kernel::findFamily(llvm::StringRef name) {
@@ -77,6 +78,15 @@ mlir::FailureOr<CudaElementwiseBlocks> CudaElementwiseBlocks::get(StrategyAttr s
       (blocks[1] && !llvm::isPowerOf2_64(blocks[1])))
     return mlir::failure();
   return CudaElementwiseBlocks{*threads, blocks[1]};
+}
+
+mlir::FailureOr<CudaWindowBlocks> CudaWindowBlocks::get(StrategyAttr strategy) {
+  llvm::ArrayRef<int64_t> blocks = strategy.getBlocks().asArrayRef();
+  mlir::FailureOr<int64_t> threads = threadsOf(strategy);
+  if (failed(threads) || blocks.size() != 3 || blocks[1] < 1 || blocks[1] > 16 || !llvm::isPowerOf2_64(blocks[1]) ||
+      blocks[2] < 1 || blocks[2] > 16)
+    return mlir::failure();
+  return CudaWindowBlocks{*threads, blocks[1], blocks[2]};
 }
 
 mlir::FailureOr<CudaSimtGemmBlocks> CudaSimtGemmBlocks::get(StrategyAttr strategy) {

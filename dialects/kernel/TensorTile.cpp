@@ -1,5 +1,7 @@
 //===- TensorTile.cpp - products that tensor cores compute -----------------===//
 #include "optc/dialects/kernel/TensorTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "optc/dialects/kernel/Storage.h"
 
 using namespace mlir;
 using namespace optc::kernel;
@@ -7,6 +9,10 @@ using namespace optc::kernel;
 /// What a tensor map can say: https://docs.nvidia.com/cuda/cuda-driver-api, cuTensorMapEncodeTiled.
 static constexpr int64_t kStrideBytes = 16, kMaxStrideBytes = int64_t(1) << 40, kMaxSize = int64_t(1) << 32;
 static constexpr size_t kMaxRank = 5;
+
+int32_t optc::kernel::leastCapability(StrategyAttr strategy) {
+  return strategy.getFamily().getValue() == kFamilyCudaGemm ? kTensorMapCapability : kGenericCapability;
+}
 
 FailureOr<Contraction> optc::kernel::matchTensorProduct(linalg::GenericOp op, std::string *why) {
   FailureOr<Contraction> c = matchContraction(op, why);
@@ -59,11 +65,42 @@ FailureOr<TensorOperand> optc::kernel::matchTensorOperand(const Contraction &c, 
   for (const SizeExpr &stride : strides)
     if (!stride.isStatic() || stride.factor * bytes % kStrideBytes || stride.factor * bytes >= kMaxStrideBytes)
       return refuse("rows of an operand do not begin at multiples of 16 bytes");
+  if (alignmentOf(operand.tensor) % kStrideBytes)
+    return refuse("an operand does not begin at a multiple of 16 bytes");
   // What the documentation asserts of a map: a step of a dimension is no shorter than the one below it is long.
   for (size_t i = 1; i < strides.size(); ++i)
     if (strides[i].factor * bytes < sizes[i].factor)
       return refuse("an operand's steps along its outer loops are too short");
   return made;
+}
+
+PackingAttr optc::kernel::packingOfColumns(const Contraction &c) {
+  const NestOperand &b = c.operandB();
+  auto type = cast<RankedTensorType>(b.tensor.getType());
+  auto isContiguous = [&](ArrayRef<unsigned> loops) { return loops.empty() || b.strides[loops.back()].is(1); };
+  if (!b.tensor.getDefiningOp<arith::ConstantOp>() || !type.hasStaticShape() || c.n.empty() || isContiguous(c.n) ||
+      isContiguous(c.k))
+    return {};
+  SmallVector<unsigned> outerLoops = llvm::filter_to_vector(c.outer, [&](unsigned loop) { return b.moves(loop); });
+  auto outer = dimsOfLoops(c.nest, b, outerLoops), n = dimsOfLoops(c.nest, b, c.n), k = dimsOfLoops(c.nest, b, c.k);
+  if (failed(outer) || failed(n) || failed(k))
+    return {};
+  Builder builder(c.nest.op.getContext());
+  auto array = [&](ArrayRef<int64_t> dims) { return builder.getDenseI64ArrayAttr(dims); };
+  auto packing = PackingAttr::get(builder.getContext(), array(*outer), array(*n), array(*k), c.nest.sizeOf(c.n).factor,
+                                  /*depth=*/1, /*run=*/0);
+  return packedType(type, packing) ? packing : PackingAttr();
+}
+
+void optc::kernel::walkPackedColumns(Contraction &c) {
+  NestOperand &b = c.nest.operands[c.b];
+  SizeExpr stride(1);
+  for (ArrayRef<unsigned> loops : {ArrayRef(c.n), ArrayRef(c.k), ArrayRef(c.outer)})
+    for (unsigned loop : llvm::reverse(loops))
+      if (b.moves(loop)) {
+        b.strides[loop] = stride;
+        stride = stride * c.nest.sizes[loop];
+      }
 }
 
 FailureOr<CudaGemmBlocks> CudaGemmBlocks::get(StrategyAttr strategy) {

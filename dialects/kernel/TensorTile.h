@@ -6,6 +6,14 @@
 
 namespace optc::kernel {
 
+/// The least compute capability with a tensor memory accelerator; and what generic versions of kernels are for, which
+/// newer devices run, too.
+inline constexpr int32_t kTensorMapCapability = 90, kGenericCapability = 80;
+/// Attribute of a dispatch, and of its kernel, with the strategy of its generic version.
+inline constexpr llvm::StringLiteral kGenericStrategy = "kernel.generic";
+/// The least compute capability that runs kernels of a strategy's family.
+int32_t leastCapability(StrategyAttr strategy);
+
 /// As matchContraction, of two tensors of f16, or two of bf16, with sums in f32.
 mlir::FailureOr<Contraction> matchTensorProduct(mlir::linalg::GenericOp op, std::string *why = nullptr);
 
@@ -43,6 +51,12 @@ inline constexpr int64_t kTileDepth = 64;
 
 /// Whether, and how, operand `number` of a product of 16-bit floats is one. `why` gets the reason of a refusal.
 mlir::FailureOr<TensorOperand> matchTensorOperand(const Contraction &c, unsigned number, std::string *why = nullptr);
+
+/// A packing of b, a constant, that makes one matrix of it for each step of the outer loops, its columns contiguous;
+/// null where its columns or the steps of the sum are contiguous already, or it cannot be stored so.
+PackingAttr packingOfColumns(const Contraction &c);
+/// Gives b, which is read through such a packing, the strides that it has there.
+void walkPackedColumns(Contraction &c);
 
 } // namespace optc::kernel
 #endif

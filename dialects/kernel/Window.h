@@ -6,6 +6,7 @@
 #define OPTC_DIALECTS_KERNEL_WINDOW_H
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/LoopNest.h"
+#include "optc/dialects/kernel/Strategy.h"
 
 namespace optc::kernel {
 
@@ -46,6 +47,17 @@ PackingAttr packingOfWeights(const Window &w);
 bool hasVectorWeights(const Window &w);
 /// Whether they can be read where they are.
 bool hasContiguousWeights(const Window &w);
+
+/// The device's family, and the sizes of its inner code.
+inline constexpr llvm::StringLiteral kFamilyCudaWindow = "cuda-window";
+/// A thread computes some neighbouring positions of a vector of channels.
+struct CudaWindowBlocks {
+  int64_t threads;
+  int64_t lanes;   ///< channels: one access
+  int64_t columns; ///< positions along the innermost axis
+  static mlir::FailureOr<CudaWindowBlocks> get(StrategyAttr strategy);
+  llvm::SmallVector<int64_t> toArray() const { return {threads, lanes, columns}; }
+};
 
 } // namespace optc::kernel
 #endif

@@ -4,6 +4,8 @@
 // have (strings are addresses of the host) is left to the CPU's.
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 #include "optc/passes/configure/Strategies.h"
 
 namespace optc {
@@ -61,11 +63,16 @@ void configure::readPanels(OpOperand &operand, kernel::PackingAttr packing, Valu
   operand.set(kernel::PackedOp::create(inside, source.getLoc(), source.getType(), panels, packing));
 }
 
+void configure::packColumns(linalg::GenericOp root, const kernel::Contraction &c) {
+  if (kernel::PackingAttr packing = kernel::packingOfColumns(c))
+    readPanels(root->getOpOperand(c.b), packing);
+}
+
 static constexpr configure::ChooseFn kCpuFamilies[] = {configure::chooseGemm, configure::chooseWindow,
                                                        configure::chooseRows, configure::chooseColumns};
-static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaGemm, configure::chooseCudaMma,
-                                                          configure::chooseCudaSimtGemm, configure::chooseCudaRows,
-                                                          configure::chooseCudaElementwise};
+static constexpr configure::ChooseFn kDeviceFamilies[] = {configure::chooseCudaGemm, configure::chooseCudaWindow,
+                                                          configure::chooseCudaMma,  configure::chooseCudaSimtGemm,
+                                                          configure::chooseCudaRows, configure::chooseCudaElementwise};
 
 kernel::StrategyAttr configure::makeStrategy(MLIRContext *context, StringRef family, ArrayRef<int64_t> groups,
                                              ArrayRef<int64_t> tiles, ArrayRef<int64_t> blocks, StringRef reason) {
@@ -91,13 +98,7 @@ int64_t configure::widestBits(ArrayRef<linalg::GenericOp> ops) {
 
 /// Why a dispatch cannot run on a device; empty when it can.
 static StringRef hostOnly(kernel::DispatchOp dispatch) {
-  bool strings = false;
-  auto see = [&](Type type) { strings |= isa<kernel::StringType>(getElementTypeOrSelf(type)); };
-  dispatch->walk([&](Operation *op) {
-    llvm::for_each(op->getOperandTypes(), see);
-    llvm::for_each(op->getResultTypes(), see);
-  });
-  return strings ? "strings live in the host's memory" : "";
+  return kernel::usesStrings(dispatch) ? "strings live in the host's memory" : "";
 }
 
 static kernel::StrategyAttr withNote(kernel::StrategyAttr strategy, const Twine &note) {
@@ -106,12 +107,33 @@ static kernel::StrategyAttr withNote(kernel::StrategyAttr strategy, const Twine 
                                    strategy.getTiles(), strategy.getBlocks(), strategy.getScratch(), reason);
 }
 
+/// The strategy of the first device family that takes a dispatch.
+static kernel::StrategyAttr chooseOnDevice(kernel::DispatchOp dispatch, const configure::Machine &machine,
+                                           std::string &declined) {
+  for (configure::ChooseFn choose : kDeviceFamilies)
+    if (kernel::StrategyAttr strategy = choose(dispatch, machine, declined))
+      return strategy;
+  return configure::chooseCudaLoops(dispatch, machine, declined);
+}
+
+StringRef configure::deviceFamily(kernel::DispatchOp dispatch, int32_t capability) {
+  Machine machine{};
+  machine.capability = capability;
+  machine.multiprocessors = 1;
+  machine.sharedBytes = kWhole;
+  machine.onlyAsks = true;
+  std::string declined;
+  return chooseOnDevice(dispatch, machine, declined).getFamily().getValue();
+}
+
 namespace {
 struct Configure : public optc::impl::ConfigureBase<Configure> {
   using ConfigureBase::ConfigureBase;
   void runOnOperation() override {
     configure::Machine machine{vectorBits, vectorRegisters, l2Bytes,    dotDepth,
                                capability, multiprocessors, sharedBytes};
+    configure::Machine generic = machine;
+    generic.capability = kernel::kGenericCapability;
     SmallVector<kernel::DispatchOp> dispatches;
     getOperation()->walk([&](kernel::DispatchOp dispatch) { dispatches.push_back(dispatch); });
     // Users before producers: a dispatch whose result its users read in another way goes.
@@ -122,7 +144,10 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
         dispatch->erase();
         continue;
       }
-      dispatch.setStrategyAttr(choose(dispatch, machine));
+      kernel::StrategyAttr strategy = choose(dispatch, machine);
+      dispatch.setStrategyAttr(strategy);
+      if (machine.capability && kernel::leastCapability(strategy) > kernel::kGenericCapability)
+        dispatch->setAttr(kernel::kGenericStrategy, choose(dispatch, generic));
     }
   }
 
@@ -131,8 +156,10 @@ struct Configure : public optc::impl::ConfigureBase<Configure> {
     bool onDevice = machine.capability && host.empty();
     kernel::StrategyAttr strategy;
     std::string declined;
-    if (optLevel >= 1)
-      for (configure::ChooseFn choose : onDevice ? ArrayRef(kDeviceFamilies) : ArrayRef(kCpuFamilies))
+    if (onDevice && optLevel >= 1)
+      strategy = chooseOnDevice(dispatch, machine, declined);
+    else if (!onDevice && optLevel >= 1)
+      for (configure::ChooseFn choose : kCpuFamilies)
         if (!strategy)
           strategy = choose(dispatch, machine, declined);
     if (!strategy)

@@ -34,6 +34,8 @@ kernel::StrategyAttr configure::chooseCudaMma(kernel::DispatchOp dispatch, const
         break;
       }
     }
+  if (!machine.onlyAsks)
+    packColumns(root, *c);
   SmallVector<int64_t> groups, tiles;
   tilesOfProduct(*c, blocks.tileRows(), blocks.tileColumns(), groups, tiles);
   return makeStrategy(dispatch.getContext(), kernel::kFamilyCudaMma, groups, tiles, blocks.toArray(),

@@ -45,6 +45,8 @@ kernel::StrategyAttr configure::chooseCudaSimtGemm(kernel::DispatchOp dispatch, 
         blocks = candidate;
         break;
       }
+  if (!machine.onlyAsks)
+    packColumns(root, *c);
   SmallVector<int64_t> groups, tiles;
   tilesOfProduct(*c, blocks.tileRows(), blocks.tileColumns(), groups, tiles);
   return makeStrategy(dispatch.getContext(), kernel::kFamilyCudaSimtGemm, groups, tiles, blocks.toArray(),

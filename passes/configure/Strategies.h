@@ -15,6 +15,8 @@ struct Machine {
   /// Of the device that dispatches run on; 0: the CPU.
   int32_t capability = 0;
   int64_t multiprocessors = 0, sharedBytes = 0;
+  /// Nobody will take the strategy: the dispatch has to stay what it is.
+  bool onlyAsks = false;
 };
 
 /// A strategy of one family, or null when the dispatch does not meet its conditions; the reason is added to `declined`.
@@ -32,7 +34,11 @@ kernel::StrategyAttr chooseCudaGemm(kernel::DispatchOp dispatch, const Machine &
 kernel::StrategyAttr chooseCudaMma(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseCudaSimtGemm(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseCudaRows(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+kernel::StrategyAttr chooseCudaWindow(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
 kernel::StrategyAttr chooseCudaLoops(kernel::DispatchOp dispatch, const Machine &machine, std::string &declined);
+
+/// The family that a dispatch gets on a device of this compute capability, as it is now.
+llvm::StringRef deviceFamily(kernel::DispatchOp dispatch, int32_t capability);
 
 kernel::StrategyAttr makeStrategy(mlir::MLIRContext *context, llvm::StringRef family, llvm::ArrayRef<int64_t> groups,
                                   llvm::ArrayRef<int64_t> tiles, llvm::ArrayRef<int64_t> blocks,
@@ -57,6 +63,12 @@ void tilesOfProduct(const kernel::Contraction &c, int64_t rows, int64_t columns,
 mlir::linalg::GenericOp reductionOf(kernel::DispatchOp dispatch);
 /// Reads an operand of an op in a dispatch through panels; without any, the operand is a constant that is packed.
 void readPanels(mlir::OpOperand &operand, kernel::PackingAttr packing, mlir::Value panels = nullptr);
+/// Lets a window read its input without the border that another dispatch put around it, when windows alone reach into
+/// the border.
+bool readThroughPadding(kernel::DispatchOp dispatch, const kernel::Window &w);
+/// Stores a constant second operand of a product with its columns one after the other, where neither these nor the
+/// steps of the sum are so.
+void packColumns(mlir::linalg::GenericOp root, const kernel::Contraction &c);
 /// Bits of the widest type that the ops compute with, which decides how many elements a vector holds.
 int64_t widestBits(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 

@@ -79,8 +79,7 @@ static kernel::WindowBlocks blocksFor(const Window &w, const configure::Machine 
   return blocks;
 }
 
-/// Reads the input without the border that another dispatch put around it, when windows alone reach into the border.
-static bool readThroughPadding(kernel::DispatchOp dispatch, const Window &w) {
+bool configure::readThroughPadding(kernel::DispatchOp dispatch, const Window &w) {
   auto producer = w.inputOperand().tensor.getDefiningOp<kernel::DispatchOp>();
   if (!producer || producer.getNumResults() != 1)
     return false;

@@ -13,6 +13,7 @@
 #include "optc/dialects/kernel/Kernel.h"
 #include "optc/dialects/kernel/Rows.h"
 #include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 #include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/dispatch/Groups.h"
@@ -34,8 +35,30 @@ static bool isFastReduction(linalg::GenericOp op) {
   return succeeded(kernel::matchRows(op)) || succeeded(kernel::matchColumns(op));
 }
 
+/// Whether a copy of a slice can be read by the tensor memory accelerator, which cannot read the slice itself.
+static bool wantsCopyForTensorMap(const kernel::Contraction &product, Value slice) {
+  for (unsigned operand : {product.a, product.b})
+    if (product.nest.operands[operand].tensor == slice && failed(kernel::matchTensorOperand(product, operand))) {
+      auto type = cast<RankedTensorType>(slice.getType());
+      int64_t row = type.getRank() ? type.getShape().back() : 1;
+      bool fits = !ShapedType::isDynamic(row) && row * type.getElementTypeBitWidth() / 8 % 16 == 0;
+      return fits && type.hasStaticShape() && type.getElementTypeBitWidth() == 16;
+    }
+  return false;
+}
+
+/// The same for the families of a device, which read products by any strides.
+static bool isFastOnDevice(linalg::GenericOp op, Value slice, int32_t capability) {
+  if (auto product = kernel::matchContraction(op); succeeded(product))
+    return capability < kernel::kTensorMapCapability || !wantsCopyForTensorMap(*product, slice);
+  if (auto window = kernel::matchWindow(op); succeeded(window))
+    return kernel::hasVectorWeights(*window);
+  // What goes across rows is computed element by element, as is everything else.
+  return succeeded(kernel::matchRows(op)) || succeeded(kernel::matchColumns(op));
+}
+
 /// Why a user needs a copy of a slice, or of what views make of one; empty when it reads it where it is.
-static StringRef needsCopy(OpOperand &use, bool contiguous) {
+static StringRef needsCopy(OpOperand &use, bool contiguous, int32_t capability) {
   Operation *user = use.getOwner();
   if (isa<tensor::DimOp, tensor::ExtractSliceOp, tensor::ConcatOp>(user))
     return "";
@@ -45,8 +68,12 @@ static StringRef needsCopy(OpOperand &use, bool contiguous) {
     if (!op.isDpsInput(&use))
       return "is what an op starts from";
     auto generic = dyn_cast<linalg::GenericOp>(user);
-    bool slow = !contiguous && generic && generic.getNumReductionLoops() > 0 && !isFastReduction(generic);
-    return slow ? "is not contiguous for a reduction" : "";
+    if (!generic || generic.getNumReductionLoops() == 0)
+      return "";
+    // Contiguous or not: where a device's vectors begin decides, too.
+    if (capability)
+      return isFastOnDevice(generic, use.get(), capability) ? "" : "is not laid out for a reduction of the device";
+    return contiguous || isFastReduction(generic) ? "" : "is not contiguous for a reduction";
   }
   bool isCast = isa<tensor::CastOp>(user) && isa<RankedTensorType>(user->getResult(0).getType());
   if (!isCast && !contiguous)
@@ -56,7 +83,7 @@ static StringRef needsCopy(OpOperand &use, bool contiguous) {
   if (!isCast && !isa<kernel::ViewOp>(user))
     return "is a result, or carried by control flow";
   for (OpOperand &inner : user->getResult(0).getUses())
-    if (StringRef why = needsCopy(inner, contiguous); !why.empty())
+    if (StringRef why = needsCopy(inner, contiguous, capability); !why.empty())
       return why;
   return "";
 }
@@ -149,18 +176,20 @@ struct AddressSlices : public optc::impl::AddressSlicesBase<AddressSlices> {
       getOperation()->walk([&](kernel::ViewOp view) { views.push_back(view); });
     for (kernel::ViewOp view : views)
       splitFirst(view);
+    // Kernels of the host work on copies of whole tensors.
+    bool strings = capability && kernel::usesStrings(getOperation());
     SmallVector<tensor::ExtractSliceOp> slices;
     getOperation()->walk([&](tensor::ExtractSliceOp slice) {
       if (!slice->getParentOfType<kernel::DispatchOp>())
         slices.push_back(slice);
     });
     for (tensor::ExtractSliceOp slice : slices) {
-      std::string reason = "everything is copied below -O1";
-      bool anywhere = optLevel >= 1 && kernel::isAddressable(slice, &reason);
+      std::string reason = optLevel < 1 ? "everything is copied below -O1" : "is read where strings are, on the host";
+      bool anywhere = optLevel >= 1 && !strings && kernel::isAddressable(slice, &reason);
       bool contiguous = anywhere && kernel::isContiguous(slice.getResult());
       SmallVector<OpOperand *> refused;
       for (OpOperand &use : slice->getUses()) {
-        StringRef why = anywhere ? needsCopy(use, contiguous) : StringRef(reason);
+        StringRef why = anywhere ? needsCopy(use, contiguous, capability) : StringRef(reason);
         if (why.empty())
           continue;
         refused.push_back(&use);

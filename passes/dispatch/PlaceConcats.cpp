@@ -18,6 +18,7 @@
 #include "optc/dialects/kernel/Strategy.h"
 #include "optc/dialects/kernel/Window.h"
 #include "optc/passes/Passes.h"
+#include "optc/passes/configure/Strategies.h"
 #include "optc/passes/dispatch/Groups.h"
 
 namespace optc {
@@ -33,7 +34,9 @@ using namespace optc;
 //===----------------------------------------------------------------------===//
 
 /// The family that `configure` will choose: the conditions of all of them, without their numbers.
-static StringRef familyOf(kernel::DispatchOp dispatch) {
+static StringRef familyOf(kernel::DispatchOp dispatch, int32_t capability) {
+  if (capability)
+    return configure::deviceFamily(dispatch, capability);
   Block &body = dispatch.getBody().front();
   SmallVector<linalg::GenericOp> ops = llvm::to_vector(body.getOps<linalg::GenericOp>());
   auto root = llvm::find_if(ops, [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; });
@@ -86,7 +89,7 @@ static void setStoredIn(OpResult result, RankedTensorType memory) {
 }
 
 /// Lets the op that computes a part write it where it belongs. Returns why not, or an empty string.
-static StringRef place(OpOperand &operand) {
+static StringRef place(OpOperand &operand, int32_t capability) {
   auto concat = cast<tensor::ConcatOp>(operand.getOwner());
   Value part = operand.get();
   while (auto cast = part.getDefiningOp<tensor::CastOp>())
@@ -104,9 +107,10 @@ static StringRef place(OpOperand &operand) {
   if (StringRef why = readers(part, concat, dispatches); !why.empty())
     return why;
   dispatches.insert(producer);
-  SmallVector<StringRef> families = llvm::map_to_vector(dispatches, familyOf);
+  auto family = [&](kernel::DispatchOp dispatch) { return familyOf(dispatch, capability); };
+  SmallVector<StringRef> families = llvm::map_to_vector(dispatches, family);
   setStoredIn(result, concat.getType());
-  if (llvm::equal(families, llvm::map_range(dispatches, familyOf)))
+  if (llvm::equal(families, llvm::map_range(dispatches, family)))
     return "";
   setStoredIn(result, {});
   return "belongs to a kernel that needs it contiguous";
@@ -188,6 +192,7 @@ static kernel::DispatchOp copyAll(tensor::ConcatOp concat) {
 namespace {
 struct PlaceConcats : public optc::impl::PlaceConcatsBase<PlaceConcats> {
   using PlaceConcatsBase::PlaceConcatsBase;
+  bool strings = false;
 
   void convert(tensor::ConcatOp concat) {
     SmallVector<OpOperand *> refused;
@@ -198,7 +203,8 @@ struct PlaceConcats : public optc::impl::PlaceConcatsBase<PlaceConcats> {
                  });
     for (OpOperand &operand : concat->getOpOperands()) {
       StringRef why = optLevel < 1 ? "everything is copied below -O1"
-                      : known      ? place(operand)
+                      : strings    ? "is made or read where strings are, on the host"
+                      : known      ? place(operand, capability)
                                    : "has a size along the axis that only a run knows";
       if (why.empty()) {
         ++placed;
@@ -228,6 +234,8 @@ struct PlaceConcats : public optc::impl::PlaceConcatsBase<PlaceConcats> {
   }
 
   void runOnOperation() override {
+    // Kernels of the host work on copies of whole tensors.
+    strings = capability && kernel::usesStrings(getOperation());
     SmallVector<tensor::ConcatOp> concats;
     getOperation()->walk([&](tensor::ConcatOp concat) { concats.push_back(concat); });
     for (tensor::ConcatOp concat : concats)

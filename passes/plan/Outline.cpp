@@ -16,6 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "optc/dialects/kernel/Storage.h"
+#include "optc/dialects/kernel/TensorTile.h"
 
 using namespace mlir;
 using namespace optc;
@@ -99,10 +100,16 @@ FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Cap
   func->setAttr("kernel.entry", b.getI64IntegerAttr(tensors.size()));
   if (auto strategy = dispatch.getStrategyAttr())
     func->setAttr("kernel.strategy", strategy);
+  bool onDevice = kernel::spaceOf(dispatch.getStrategyAttr()) == kernel::MemorySpace::Device;
+  if (auto generic = dispatch->getAttrOfType<kernel::StrategyAttr>(kernel::kGenericStrategy); generic && onDevice)
+    func->setAttr(kernel::kGenericStrategy, generic);
   for (size_t i = 0; i < tensors.size(); ++i) {
     func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (i < numInputs)
       func.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+    // A device's vectors have to be aligned; buffers are, parts of them may not be.
+    if (int64_t alignment = kernel::alignmentOf(tensors[i]); onDevice && alignment < kernel::kBufferAlignment)
+      func.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(alignment));
   }
   Block *entry = func.addEntryBlock();
   b.setInsertionPointToEnd(entry);
@@ -147,7 +154,7 @@ FlatSymbolRefAttr KernelOutliner::outline(kernel::DispatchOp dispatch, const Cap
   } else {
     std::string name = "k" + std::to_string(bodies.size() - 1) + "_" + symbolPart(dispatch.getLabel());
     func.setName(name);
-    if (kernel::spaceOf(dispatch.getStrategyAttr()) == kernel::MemorySpace::Device)
+    if (onDevice)
       func->setAttr("kernel.device_index", b.getI32IntegerAttr(deviceKernels++));
     module.push_back(func);
     symbol = FlatSymbolRefAttr::get(context, name);

@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "optc/dialects/kernel/Kernel.h"
+#include "optc/dialects/kernel/TensorTile.h"
 #include "optc/dialects/onnx/Types.h"
 #include "optc/passes/Passes.h"
 #include "optc/passes/plan/Boundary.h"
@@ -231,7 +232,8 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
   for (Value dim : op.getResultDims())
     resultDims.push_back(scalars.lookupOrDefault(dim));
   ValueRange rest = resultDims;
-  Value tiles;
+  auto generic = op->getAttrOfType<kernel::StrategyAttr>(kernel::kGenericStrategy);
+  Value tiles, genericTiles;
   for (OpResult result : op.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     ValueRange own = rest.take_front(type.getNumDynamicDims());
@@ -244,12 +246,20 @@ LogicalResult Planner::convertDispatch(kernel::DispatchOp op) {
     llvm::append_range(sizes, own);
     if (onCopies)
       bytes.push_back(numBytes(loc, type, dims));
-    if (!tiles)
+    if (!tiles) {
       tiles = numTiles(loc, dims, kernel.groups);
+      for (const kernel::TileGroup &group : generic ? kernel::tileGroups(generic) : SmallVector<kernel::TileGroup>())
+        if (group.firstDim + group.numDims > dims.size())
+          return op.emitOpError("has a generic strategy whose groups name dimensions that the first result has not");
+      if (generic)
+        genericTiles = numTiles(loc, dims, kernel::tileGroups(generic));
+    }
     buffers[result] = std::move(*made);
   }
   for (Value scalar : kernel.scalars)
     sizes.push_back(scalars.lookupOrDefault(scalar));
+  if (genericTiles) // behind what the kernel takes (runtime/dispatch.h)
+    sizes.push_back(genericTiles);
   auto unnamed = FlatSymbolRefAttr::get(b.getContext(), "kernel");
   auto launch = kernel::LaunchOp::create(b, loc, unnamed, tiles, ptrs, sizes, bytes,
                                          b.getI64IntegerAttr(kernel.scratch), IntegerAttr(), IntegerAttr());

@@ -70,7 +70,7 @@ static optc_status createContext(optc_host *h, optc_error *error) {
   state->graphsWork = true;
   int32_t parameters = 0;
   for (int32_t i = 0; i < d.device->num_kernels; ++i) {
-    const optc_device_kernel &kernel = d.device->kernels[i];
+    const optc_device_kernel &kernel = kernelOf(*model, d, i);
     int32_t n = kernel.num_buffers + kernel.num_scalars + kernel.num_maps;
     parameters = n > parameters ? n : parameters;
   }
@@ -156,7 +156,9 @@ static int64_t memory(const optc_host *h) {
   return n;
 }
 
+static const char *describe(const optc_host *h) { return h->device->model->description; }
+
 static void destroyModel(optc_model *model) { tearDownModel(model->device); }
 
-extern "C" const optc_device_backend optc_cuda_backend = {createContext, destroyContext, begin,  finish,
-                                                          end,           setStream,      memory, destroyModel};
+extern "C" const optc_device_backend optc_cuda_backend = {createContext, destroyContext, begin,    finish,      end,
+                                                          setStream,     memory,         describe, destroyModel};

@@ -33,10 +33,17 @@ struct ModelState {
   CUcontext context;
   bool isRetained; ///< the device's primary context; otherwise the one that was current when the model was set up
   CUmodule module;
+  bool isGeneric;        ///< the module holds the generic versions of kernels
+  char description[240]; ///< the device, and the code that it runs
   CUfunction *functions; ///< per kernel of the description
   CUdeviceptr weights;
   int maxBlocks; ///< of a grid: kernels walk over the tiles behind
 };
+/// What runs for a kernel of the description.
+inline const optc_device_kernel &kernelOf(const ModelState &state, const optc_model_desc &desc, int32_t index) {
+  const optc_device_kernel &kernel = desc.device->kernels[index];
+  return state.isGeneric && kernel.generic ? *kernel.generic : kernel;
+}
 /// The state of a model, which its first context sets up.
 optc_status setUpModel(const optc_model *model, ModelState *&state, optc_error *error);
 void tearDownModel(ModelState *state);

@@ -9,6 +9,8 @@ using optc::rt::setError;
 
 /// More dynamic shared memory than this has to be asked for.
 static constexpr int kSharedBytesByDefault = 48 << 10;
+/// Generic kernels are for this compute capability and newer ones.
+static constexpr int kLeastGeneric = 80;
 
 namespace {
 /// The texts that a failed set-up ends with, and what it has made so far.
@@ -58,7 +60,7 @@ optc_status SetUp::findContext() {
 }
 
 /// The first image that fits and loads: code for this very chip, else what the driver compiles itself, else the one
-/// for the stand-in.
+/// for the stand-in, which has kernels for the chip and for others.
 optc_status SetUp::loadModule() {
   const Api &api = state.api;
   const optc_device_desc &device = *desc.device;
@@ -72,14 +74,15 @@ optc_status SetUp::loadModule() {
     return failCall(r, "cuDeviceGetAttribute");
   api.cuDeviceGetName(name, sizeof(name), state.device);
   int capability = major * 10 + minor;
+  bool isChip = capability == device.chip;
 
   const struct {
     const void *bytes;
-    const char *what;
-    bool fits;
-  } images[] = {{device.cubin, "its cubin", capability == device.chip},
-                {device.ptx, "its PTX", capability >= 80},
-                {device.emulation, "its image for the emulator", capability >= device.chip}};
+    const char *what, *runs;
+    bool fits, isGeneric;
+  } images[] = {{device.cubin, "its cubin", "machine code of the artifact", isChip, false},
+                {device.ptx, "its generic PTX", "PTX compiled by the driver", capability >= kLeastGeneric, true},
+                {device.emulation, "its image for the emulator", "emulated", capability >= kLeastGeneric, !isChip}};
   char log[512] = "", reasons[760] = "";
   size_t at = 0;
   for (const auto &image : images) {
@@ -89,8 +92,12 @@ optc_status SetUp::loadModule() {
     void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
     log[0] = 0;
     CUresult r = api.cuModuleLoadDataEx(&state.module, image.bytes, 2, options, values);
-    if (!r)
+    if (!r) {
+      state.isGeneric = image.isGeneric;
+      snprintf(state.description, sizeof(state.description), "%s (compute capability %d.%d), %s%s", name, major, minor,
+               image.runs, image.isGeneric ? ", generic kernels" : "");
       return OPTC_OK;
+    }
     state.module = nullptr;
     log[sizeof(log) - 1] = 0;
     int n = snprintf(reasons + at, sizeof(reasons) - at, "%s%s: %s%s%s", at ? "; " : "", image.what,
@@ -112,7 +119,7 @@ optc_status SetUp::findKernels() {
   if (!state.functions)
     return setError(error, OPTC_OUT_OF_MEMORY, "out of memory for a model");
   for (int32_t i = 0; i < device.num_kernels; ++i) {
-    const optc_device_kernel &kernel = device.kernels[i];
+    const optc_device_kernel &kernel = kernelOf(state, desc, i);
     if (CUresult r = api.cuModuleGetFunction(&state.functions[i], state.module, kernel.name))
       return failCall(r, kernel.name);
     if (kernel.shared_bytes <= kSharedBytesByDefault)

@@ -203,9 +203,12 @@ void optc_dev_launch(optc_host *h, int32_t index, void *const *buf, const int64_
   const optc_device_desc &device = *h->model->desc->device;
   if (index < 0 || index >= device.num_kernels)
     fail(h, OPTC_RUN_FAILED, "the host program asks for kernel %d of %d", index, device.num_kernels);
+  const ModelState &model = *h->device->model;
+  const optc_device_kernel &kernel = kernelOf(model, *h->model->desc, index);
+  if (&kernel != &device.kernels[index])
+    tiles = scalar[kernel.num_scalars];
   if (tiles <= 0)
     return;
-  const optc_device_kernel &kernel = device.kernels[index];
   size_t words = 8 * (size_t(kernel.num_buffers) + size_t(kernel.num_scalars));
   size_t maps = (words + 63) & ~size_t(63);
   Record &record = addRecord(h, Record::Launch, maps + sizeof(CUtensorMap) * size_t(kernel.num_maps));

@@ -44,7 +44,7 @@ Record &optc::cuda::addRecord(optc_host *h, Record::Kind kind, size_t payload) {
 }
 
 /// Hands one record to the driver; the kernel that fails is in `name`.
-static CUresult issue(ContextState &state, const optc_device_desc &device, Record &record, CUstream stream,
+static CUresult issue(ContextState &state, const optc_model_desc &desc, Record &record, CUstream stream,
                       const char *&name) {
   const Api &api = state.model->api;
   char *payload = payloadOf(record);
@@ -58,7 +58,7 @@ static CUresult issue(ContextState &state, const optc_device_desc &device, Recor
   case Record::Launch:
     break;
   }
-  const optc_device_kernel &kernel = device.kernels[record.kernel];
+  const optc_device_kernel &kernel = kernelOf(*state.model, desc, record.kernel);
   name = kernel.name;
   int32_t words = kernel.num_buffers + kernel.num_scalars;
   for (int32_t i = 0; i < words; ++i)
@@ -70,11 +70,11 @@ static CUresult issue(ContextState &state, const optc_device_desc &device, Recor
                             unsigned(kernel.shared_bytes), stream, state.parameters, nullptr);
 }
 
-static CUresult issueAll(ContextState &state, const optc_device_desc &device, char *tape, size_t bytes, CUstream stream,
+static CUresult issueAll(ContextState &state, const optc_model_desc &desc, char *tape, size_t bytes, CUstream stream,
                          const char *&name) {
   for (size_t at = 0; at < bytes;) {
     auto &record = *reinterpret_cast<Record *>(tape + at);
-    if (CUresult r = issue(state, device, record, stream, name))
+    if (CUresult r = issue(state, desc, record, stream, name))
       return r;
     at += record.bytes;
   }
@@ -102,7 +102,7 @@ static void destroy(ContextState &state, Graph *graph) {
 }
 
 /// Captures the tape. Null when that does not work, which costs time and nothing else.
-static Graph *capture(ContextState &state, const optc_device_desc &device, uint64_t hash) {
+static Graph *capture(ContextState &state, const optc_model_desc &desc, uint64_t hash) {
   const Api &api = state.model->api;
   auto *made = static_cast<Graph *>(calloc(1, sizeof(Graph)));
   if (!made)
@@ -120,7 +120,7 @@ static Graph *capture(ContextState &state, const optc_device_desc &device, uint6
   }
   if (ok) {
     const char *name;
-    ok = !issueAll(state, device, made->tape, made->bytes, state.own, name);
+    ok = !issueAll(state, desc, made->tape, made->bytes, state.own, name);
     ok = !api.cuStreamEndCapture(state.own, &graph) && ok && graph;
     ok = ok && !api.cuGraphInstantiateWithFlags(&made->exec, graph, 0);
     if (graph)
@@ -147,7 +147,7 @@ static Graph *findGraph(ContextState &state, uint64_t hash) {
 }
 
 /// A graph of a tape that came up before; null the first time, and when there is no room.
-static Graph *makeGraph(ContextState &state, const optc_device_desc &device, uint64_t hash) {
+static Graph *makeGraph(ContextState &state, const optc_model_desc &desc, uint64_t hash) {
   if (!state.graphsWork || state.tape.records < kMinGraphRecords)
     return nullptr;
   bool isKnown = false;
@@ -167,7 +167,7 @@ static Graph *makeGraph(ContextState &state, const optc_device_desc &device, uin
     *last = nullptr;
     --state.numGraphs;
   }
-  Graph *made = capture(state, device, hash);
+  Graph *made = capture(state, desc, hash);
   state.graphsWork = made != nullptr;
   if (made) {
     made->next = state.graphs;
@@ -182,18 +182,18 @@ void optc::cuda::flush(optc_host *h) {
   Tape &tape = state.tape;
   if (!tape.records)
     return;
-  const optc_device_desc &device = *h->model->desc->device;
+  const optc_model_desc &desc = *h->model->desc;
   uint64_t hash = hashOf(tape.data, tape.used);
   Graph *graph = findGraph(state, hash);
   if (!graph)
-    graph = makeGraph(state, device, hash);
+    graph = makeGraph(state, desc, hash);
   const char *name = "";
   CUresult r;
   if (graph) {
     graph->lastRun = state.run;
     r = state.model->api.cuGraphLaunch(graph->exec, state.stream);
   } else {
-    r = issueAll(state, device, tape.data, tape.used, state.stream, name);
+    r = issueAll(state, desc, tape.data, tape.used, state.stream, name);
   }
   tape.used = 0;
   tape.records = 0;

@@ -10,6 +10,7 @@
 using namespace optc::emulator;
 
 static const TensorMap &checkMap(Thread &thread, const void *address, unsigned rank, const char *what) {
+  requireChip(thread, what);
   auto *map = static_cast<const TensorMap *>(address);
   if (reinterpret_cast<uint64_t>(address) % 64 || map->magic != TensorMap::kMagic)
     fail(thread, "%s: %p is no tensor map", what, address);

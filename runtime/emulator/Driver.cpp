@@ -58,6 +58,7 @@ CUresult Driver::initialize() {
     return fail(CUDA_ERROR_INVALID_VALUE, problem);
   engine = emulator::createEngine(modes);
   maxBlocks = modes.maxBlocks;
+  capability = modes.capability;
   isInitialized = true;
   return CUDA_SUCCESS;
 }
@@ -169,7 +170,8 @@ CUresult optc::cuda::cuDeviceGetName(char *name, int size, CUdevice) {
   OPTC_ENTER()
   if (size < 1)
     return CUDA_ERROR_INVALID_VALUE;
-  std::strncpy(name, "optc emulator (H200)", static_cast<size_t>(size) - 1);
+  std::string text = d.capability == 90 ? "optc emulator (H200)" : "optc emulator";
+  std::strncpy(name, text.c_str(), static_cast<size_t>(size) - 1);
   name[size - 1] = 0;
   return CUDA_SUCCESS;
 }
@@ -181,10 +183,10 @@ CUresult optc::cuda::cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
     *value = static_cast<int>(d.maxBlocks);
     return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-    *value = Driver::kMajor;
+    *value = d.capability / 10;
     return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-    *value = Driver::kMinor;
+    *value = d.capability % 10;
     return CUDA_SUCCESS;
   default:
     return CUDA_ERROR_INVALID_VALUE;
@@ -312,10 +314,10 @@ CUresult optc::cuda::cuFuncSetAttribute(CUfunction function, int attribute, int 
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     return CUDA_ERROR_NOT_SUPPORTED;
   size_t taken = emulator::staticSharedBytes(*function->kernel);
-  if (value < 0 || static_cast<size_t>(value) + taken > Driver::kMaxSharedBytes)
+  if (value < 0 || static_cast<size_t>(value) + taken > emulator::maxSharedBytes(d.capability))
     return d.fail(CUDA_ERROR_INVALID_VALUE, std::to_string(value) + " bytes of dynamic and " + std::to_string(taken) +
                                                 " of static shared memory; a block has " +
-                                                std::to_string(Driver::kMaxSharedBytes));
+                                                std::to_string(emulator::maxSharedBytes(d.capability)));
   function->maxDynamicBytes = static_cast<size_t>(value);
   return CUDA_SUCCESS;
 }

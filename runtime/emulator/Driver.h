@@ -50,9 +50,10 @@ class Driver {
 public:
   static Driver &get();
 
-  /// Numbers of the device that the stand-in is: an H200.
-  static constexpr int kMajor = 9, kMinor = 0, kMaxThreads = 1024;
-  static constexpr size_t kMaxSharedBytes = 227 << 10, kDefaultSharedBytes = 48 << 10;
+  /// Numbers of the device that the stand-in is: an H200, unless OPTC_EMULATOR names another compute capability.
+  static constexpr int kMaxThreads = 1024;
+  static constexpr size_t kDefaultSharedBytes = 48 << 10;
+  int capability = 90;
 
   std::mutex mutex; ///< held by every call
   bool isInitialized = false;

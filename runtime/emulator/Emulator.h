@@ -25,15 +25,19 @@ struct Modes {
   bool race = false;              ///< report accesses that nothing orders
   bool lateTma = false;           ///< asynchronous copies and products happen at the last legal moment
   uint64_t maxBlocks = INT32_MAX; ///< of a grid along x: few make a block go over many tiles
+  int capability = 90;            ///< of the device that it claims to be: 10 * major + minor, 80 or more
   unsigned threads = 0; ///< host threads that share the blocks; 0: all cores. One in every other mode than the first.
 };
-/// Parses OPTC_EMULATOR: a comma-separated list of `order`, `random:SEED`, `race`, `late-tma`, `grid:N`, `threads:N`;
-/// null and "" are the first. False, with a sentence in `error`, when it is something else.
+/// Parses OPTC_EMULATOR: a comma-separated list of `order`, `random:SEED`, `race`, `late-tma`, `grid:N`, `threads:N`,
+/// `capability:N`; null and "" are the first. False, with a sentence in `error`, when it is something else.
 bool parseModes(const char *text, Modes &modes, std::string &error);
 
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
 };
+
+/// Bytes of shared memory that a block may have on a device of this compute capability.
+uint64_t maxSharedBytes(int capability);
 
 /// What the stand-in's cuTensorMapEncodeTiled writes into the 128 bytes of a CUtensorMap.
 struct TensorMap {

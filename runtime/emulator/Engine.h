@@ -216,6 +216,8 @@ struct Block {
 enum ByteState : uint8_t { Poison = 0, Written = 1, Barrier = 2 };
 
 /// Ends the launch with this message. Runs no destructors of the fiber: hold nothing that needs one.
+/// Ends the launch when what it is about to do is for newer devices than the one that is emulated, or for sm_90a only.
+void requireChip(Thread &thread, const char *what, bool onlyThat = false);
 [[noreturn]] void fail(Thread &thread, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 //===-- Between the parts --------------------------------------------------===//

@@ -8,8 +8,26 @@
 
 using namespace optc::emulator;
 
-/// What a block may have on the device that is emulated (sm_90).
-static constexpr uint64_t kMaxSharedBytes = 227 << 10, kMaxThreads = 1024;
+static constexpr uint64_t kMaxThreads = 1024;
+
+namespace {
+struct Chip {
+  int capability;
+  uint64_t sharedBytes; ///< of a block, at most
+};
+} // namespace
+/// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; what is newer has as much as the
+/// last.
+static constexpr Chip kChips[] = {{80, 163 << 10}, {86, 99 << 10},   {87, 163 << 10}, {89, 99 << 10},
+                                  {90, 227 << 10}, {100, 227 << 10}, {120, 99 << 10}};
+
+uint64_t optc::emulator::maxSharedBytes(int capability) {
+  uint64_t bytes = kChips[0].sharedBytes;
+  for (const Chip &chip : kChips)
+    if (chip.capability <= capability)
+      bytes = chip.sharedBytes;
+  return bytes;
+}
 
 static bool parseNumber(const std::string &text, uint64_t &value) {
   char *end = nullptr;
@@ -40,9 +58,12 @@ bool optc::emulator::parseModes(const char *text, Modes &modes, std::string &err
       modes.maxBlocks = number;
     } else if (name == "threads" && hasNumber && number >= 1 && number <= 1024) {
       modes.threads = number;
+    } else if (name == "capability" && hasNumber && number >= 80 && number < 1000) {
+      modes.capability = static_cast<int>(number);
     } else {
       error = "OPTC_EMULATOR has \"" + word +
-              "\"; it is a list of order, random:SEED, race, late-tma, grid:N and threads:N";
+              "\"; it is a list of order, random:SEED, race, late-tma, grid:N, threads:N and "
+              "capability:N (80 or more)";
       return false;
     }
   }
@@ -71,6 +92,14 @@ ThreadState::Range Engine::find(uint64_t address, uint64_t bytes) const {
   return {base, size};
 }
 
+void optc::emulator::requireChip(Thread &thread, const char *what, bool onlyThat) {
+  int capability = thread.block->engine.modes.capability;
+  if (onlyThat && capability != 90)
+    fail(thread, "%s is of sm_90a only, and the device is sm_%d", what, capability);
+  if (capability < 90)
+    fail(thread, "%s is of sm_90 and newer devices, and this one is sm_%d", what, capability);
+}
+
 static bool refuse(const Kernel &kernel, std::string &error, const std::string &what) {
   error = std::string("kernel ") + kernel.record->name + ": " + what;
   return false;
@@ -88,8 +117,11 @@ bool optc::emulator::launch(Engine &engine, const Kernel &kernel, Dim3 grid, Dim
     return refuse(kernel, error, "a block of " + std::to_string(threads) + " threads; 1 to 1024 are possible");
   if (count == 0 || grid.x > engine.modes.maxBlocks || grid.y > 65535 || grid.z > 65535)
     return refuse(kernel, error, "a grid of " + std::to_string(count) + " blocks is not possible");
-  if (dynamicSharedBytes > kMaxSharedBytes || sharedBytes > kMaxSharedBytes)
-    return refuse(kernel, error, std::to_string(sharedBytes) + " bytes of shared memory; a block has 232448 at most");
+  uint64_t most = maxSharedBytes(engine.modes.capability);
+  if (dynamicSharedBytes > most || sharedBytes > most)
+    return refuse(kernel, error,
+                  std::to_string(sharedBytes) + " bytes of shared memory; a block has " + std::to_string(most) +
+                      " at most");
 
   Launch what = {&kernel, grid, block, static_cast<uint32_t>(sharedBytes), parameters};
   engine.stop = false;

@@ -326,6 +326,7 @@ namespace optc::emulator {
 
 template <ProductType type>
 static void product(Thread *t, uint32_t site, void *result, const void *operands, uint32_t n) {
+  requireChip(*t, "wgmma", /*onlyThat=*/true);
   WarpGroup &group = groupOf(*t, "wgmma");
   if (gather(*t, group, site, "wgmma", result, operands)) {
     multiplyGroup(*t, group, n, type);

@@ -37,6 +37,7 @@ static void distribute(Block &block) {
 
 static void change(Thread &thread, uint32_t site, uint32_t count, bool more) {
   const char *what = more ? "setmaxnreg.inc" : "setmaxnreg.dec";
+  requireChip(thread, what, /*onlyThat=*/true);
   if (count < 24 || count > 256 || count % 8)
     fail(thread, "setmaxnreg of %u registers; 24 to 256 in steps of 8 are possible", count);
   Block &block = *thread.block;

@@ -65,6 +65,8 @@ CUresult optc::cuda::cuTensorMapEncodeTiled(CUtensorMap *map, int type, uint32_t
   std::lock_guard<std::mutex> lock(d.mutex);
   if (CUresult state = d.state())
     return state;
+  if (d.capability < 90)
+    return d.fail(CUDA_ERROR_NOT_SUPPORTED, "tensor maps are for compute capability 9.0 and newer");
   std::string problem = tensorMapProblem(map, type, rank, address, dims, strides, box, elementStrides, interleave,
                                          swizzle, l2Promotion, oobFill);
   if (!problem.empty())

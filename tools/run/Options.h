@@ -47,7 +47,8 @@ struct Times {
   std::vector<double> milliseconds;
   double loadMilliseconds = 0;
 };
-void printTimes(Times &times, bool json);
+/// `device`: what the model runs on, when that is not the CPU.
+void printTimes(Times &times, const char *device, bool json);
 /// Whether an input may be left out: it is an optional, or has a default.
 inline bool isOptional(const optc_io_desc &io) { return io.kind >= 2 || io.value; }
 /// Signature and metadata of a model.

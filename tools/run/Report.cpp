@@ -46,7 +46,9 @@ static long long peakMemory() {
   return kib < 0 ? 0 : kib * 1024;
 }
 
-void optc::run::printTimes(Times &times, bool json) {
+void optc::run::printTimes(Times &times, const char *device, bool json) {
+  if (device && !json)
+    printf("on %s\n", device);
   std::vector<double> &t = times.milliseconds;
   double total = 0;
   for (double x : t)
@@ -60,9 +62,9 @@ void optc::run::printTimes(Times &times, bool json) {
   if (json)
     printf("{\"min_ms\": %.6g, \"p50_ms\": %.6g, \"p95_ms\": %.6g, \"p99_ms\": %.6g, \"runs\": %zu, "
            "\"throughput_per_s\": %.6g, \"load_ms\": %.6g, "
-           "\"peak_rss_bytes\": %lld, \"noise\": %.4g}\n",
+           "\"peak_rss_bytes\": %lld, \"noise\": %.4g%s%s}\n",
            t[0], p50, percentile(t, 0.95), percentile(t, 0.99), t.size(), perSecond, times.loadMilliseconds, peak,
-           noise);
+           noise, device ? ", \"device\": " : "", device ? quoted(device).c_str() : "");
   else
     printf("min %.4g ms, p50 %.4g ms, p95 %.4g ms, p99 %.4g ms over %zu runs (%.4g per second), noise %.1f %%\nload "
            "%.3g ms, peak memory %.1f MiB\n",
@@ -99,6 +101,14 @@ static void printValues(const optc_model_desc &d, const optc_io_desc *io, int32_
     printf("], ");
 }
 
+/// Kernels that other devices than the chip have versions of their own of.
+static int numGeneric(const optc_device_desc &device) {
+  int n = 0;
+  for (int32_t i = 0; i < device.num_kernels; ++i)
+    n += device.kernels[i].generic != nullptr;
+  return n;
+}
+
 void optc::run::printInfo(const optc_model_desc &d, bool json) {
   char features[400];
   optc_cpu_feature_names(d.cpu_features, features, sizeof(features));
@@ -114,10 +124,13 @@ void optc::run::printInfo(const optc_model_desc &d, bool json) {
   else
     printf("  arena: %lld bytes\n  CPU features needed: %s\n", (long long)d.arena_bytes, *features ? features : "none");
   if (const optc_device_desc *device = d.device)
-    printf(json ? "\"device\": {\"chip\": %d, \"kernels\": %d, \"cubin_bytes\": %llu, \"ptx_bytes\": %llu, "
-                  "\"emulation_bytes\": %llu}, "
-                : "  device: sm_%d, %d kernels, %llu bytes of cubin, %llu of PTX, %llu for the emulator\n",
-           device->chip, device->num_kernels, (unsigned long long)device->cubin_bytes,
-           (unsigned long long)device->ptx_bytes, (unsigned long long)device->emulation_bytes);
+    printf(
+        json
+            ? "\"device\": {\"chip\": %d, \"kernels\": %d, \"cubin_bytes\": %llu, \"generic_kernels\": %d, "
+              "\"ptx_bytes\": %llu, \"emulation_bytes\": %llu}, "
+            : "  device: sm_%d, %d kernels, %llu bytes of cubin; other devices: %d generic kernels instead, %llu bytes "
+              "of PTX; %llu bytes for the emulator\n",
+        device->chip, device->num_kernels, (unsigned long long)device->cubin_bytes, numGeneric(*device),
+        (unsigned long long)device->ptx_bytes, (unsigned long long)device->emulation_bytes);
   printf(json ? "\"metadata\": %s}\n" : "  metadata: %s\n", metadata);
 }

@@ -313,7 +313,7 @@ static int feedAndRun(const Options &o) {
     times.milliseconds.push_back(millisecondsSince(one));
   } while (times.milliseconds.size() < 3 ||
            (millisecondsSince(start) < o.benchSeconds * 1e3 && times.milliseconds.size() < kMost));
-  printTimes(times, o.json);
+  printTimes(times, optc_context_device(s.context), o.json);
   return code;
 }
 

@@ -238,6 +238,8 @@ TEST(EmulateProducts, WrongUsesAreFound) {
   EXPECT_TRUE(contains(multiplyOnce("f16", a, b, "race", 1, NoProxyFence), "without a fence.proxy.async"));
   EXPECT_EQ(multiplyOnce("f16", a, b, "", 1, NoWait), "NaN");
 
+  EXPECT_TRUE(contains(multiplyOnce("f16", a, b, "capability:100", 1), "of sm_90a only, and the device is sm_100"));
+
   Emulated program(kernel("f16", 16, false, false, 1));
   std::string error = multiply(program, "f16", 16, a, b, 1, true, b.descriptor(128 << 10));
   EXPECT_TRUE(contains(error, "wgmma: operand b reads shared+131072, outside of the block's")) << error;

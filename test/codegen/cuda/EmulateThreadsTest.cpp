@@ -312,12 +312,17 @@ TEST(EmulateThreads, TrapsAreErrors) {
 TEST(EmulateThreads, ModesAreParsed) {
   emulator::Modes modes;
   std::string error;
-  EXPECT_TRUE(emulator::parseModes("race,random:7,late-tma,grid:5,threads:3", modes, error));
+  EXPECT_TRUE(emulator::parseModes("race,random:7,late-tma,grid:5,threads:3,capability:86", modes, error));
   EXPECT_TRUE(modes.race && modes.random && modes.lateTma);
   EXPECT_EQ(modes.seed, 7u);
   EXPECT_EQ(modes.threads, 3u);
   EXPECT_EQ(modes.maxBlocks, 5u);
-  for (const char *text : {"fast", "random", "random:x", "random:-1", "threads:0", "grid:0", "race:1"})
+  EXPECT_EQ(modes.capability, 86);
+  EXPECT_EQ(emulator::maxSharedBytes(86), 99u << 10);
+  EXPECT_EQ(emulator::maxSharedBytes(87), 163u << 10);
+  EXPECT_EQ(emulator::maxSharedBytes(103), 227u << 10);
+  for (const char *text :
+       {"fast", "random", "random:x", "random:-1", "threads:0", "grid:0", "capability:75", "capability:x", "race:1"})
     EXPECT_FALSE(emulator::parseModes(text, modes, error)) << text;
   EXPECT_TRUE(contains(error, "race:1")) << error;
 }

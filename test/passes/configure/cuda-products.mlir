@@ -7,7 +7,9 @@
 
 // Rows of 16 bytes' multiples: the tensor memory accelerator. Few tiles: narrow ones.
 // CHECK-LABEL: func.func @fits
+// Other devices get the family of those, with tiles of its own.
 // CHECK: strategy <family = "cuda-gemm", groups = [1, 1], tiles = [128, 64], blocks = [384, 64, 4]
+// CHECK-SAME: {kernel.generic = #kernel.strategy<family = "cuda-mma", groups = [1, 1], tiles = [64, 64], blocks = [128, 2, 32, 32, 32]
 func.func @fits(%x: tensor<200x128xf16>, %w: tensor<128x192xf16>) -> tensor<200x192xf32> {
   %z = arith.constant 0.0 : f32
   %0 = kernel.dispatch "p" [] -> tensor<200x192xf32> {
@@ -115,7 +117,7 @@ func.func @few(%x: tensor<4x128xf16>, %w: tensor<128x192xf16>) -> tensor<4x192xf
 
 // Nothing narrows f32: no tensor cores.
 // CHECK-LABEL: func.func @wide
-// CHECK: strategy <family = "cuda-simt-gemm", {{.*}}no cuda-gemm: its factors are neither both f16 nor both bf16; no cuda-mma: its factors are neither
+// CHECK: strategy <family = "cuda-simt-gemm", {{.*}}no cuda-gemm: its factors are neither both f16 nor both bf16; no cuda-window: reads more than two tensors; no cuda-mma: its factors are neither
 func.func @wide(%x: tensor<200x128xf32>, %w: tensor<128x192xf32>) -> tensor<200x192xf32> {
   %z = arith.constant 0.0 : f32
   %0 = kernel.dispatch "p" [] -> tensor<200x192xf32> {

@@ -16,7 +16,8 @@ int32_t entry(optc_host *h) {
   return 0;
 }
 
-const optc_device_kernel kernels[] = {{"add", 32, 0, 3, 1, 0, nullptr}, {"twice", 32, 0, 2, 1, 0, nullptr}};
+const optc_device_kernel kernels[] = {{"add", 32, 0, 3, 1, 0, nullptr, nullptr},
+                                      {"twice", 32, 0, 2, 1, 0, nullptr, nullptr}};
 enum { Add, Twice };
 const float weights[64] = {100, 200, 300};
 
@@ -356,7 +357,7 @@ TEST_F(Device, ErrorsHaveReasons) {
   device.emulation = testImage().data(); // the next one after the cubin
   EXPECT_EQ(create(), "");
 
-  optc_device_kernel odd[] = {{"nothing", 32, 0, 1, 0, 0, nullptr}};
+  optc_device_kernel odd[] = {{"nothing", 32, 0, 1, 0, 0, nullptr, nullptr}};
   device.kernels = odd;
   device.num_kernels = 1;
   EXPECT_TRUE(has(create(), "nothing failed: CUDA_ERROR_NOT_FOUND"));
@@ -379,7 +380,7 @@ TEST_F(Device, ErrorsHaveReasons) {
   EXPECT_TRUE(run({1}).empty());
   EXPECT_TRUE(has(error.message, "kernel 7 of 2"));
   // Sizes that no launch can have are the driver's to refuse.
-  const_cast<optc_device_kernel &>(odd[0]) = {"add", 2000, 0, 3, 1, 0, nullptr};
+  const_cast<optc_device_kernel &>(odd[0]) = {"add", 2000, 0, 3, 1, 0, nullptr, nullptr};
   device.kernels = odd;
   device.num_kernels = 1;
   body = [](optc_host *h) { launch(h, Add, {optc_dev_input(h, 0), optc_dev_weights(h), outputLike(h)}, 1); };
@@ -393,10 +394,43 @@ TEST_F(Device, ErrorsHaveReasons) {
   EXPECT_EQ(run({1}), std::vector<float>{101});
 }
 
+TEST_F(Device, OtherChipsRunGenericVersions) {
+  // The stand-in has compute capability 9.0: for an artifact of another chip it is another device.
+  const optc_device_kernel generic = {"twice", 64, 0, 2, 1, 0, nullptr, nullptr};
+  const optc_device_kernel versions[] = {kernels[Add], {"tensor", 384, 200 << 10, 2, 1, 0, nullptr, &generic}};
+  device.kernels = versions;
+  device.chip = 100;
+  body = [](optc_host *h) {
+    int64_t n = optc_rt_input_dim(h, 0, 0), scalar[] = {n, (n + 63) / 64}; // blocks of 64 threads, not of 384
+    void *buf[] = {optc_dev_input(h, 0), outputLike(h)};
+    optc_dev_launch(h, Twice, buf, scalar, 0);
+  };
+  EXPECT_EQ(run(std::vector<float>(100, 3)), std::vector<float>(100, 6));
+  EXPECT_STREQ(optc_context_device(context),
+               "optc emulator (H200) (compute capability 9.0), emulated, generic kernels");
+  // PTX comes first. The stand-in compiles none.
+  device.ptx = ".version 8.3\n.target sm_80\n";
+  device.ptx_bytes = strlen(device.ptx);
+  EXPECT_EQ(run({1}), std::vector<float>{2});
+  device.emulation = nullptr;
+  EXPECT_NE(create().find("does not load its generic PTX: CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos)
+      << error.message;
+  device.emulation = testImage().data();
+  // On its own chip the kernel is wanted, which this image does not have.
+  device.chip = 90;
+  EXPECT_NE(create().find("tensor failed: CUDA_ERROR_NOT_FOUND"), std::string::npos) << error.message;
+  // A version takes what the kernel takes.
+  const optc_device_kernel other = {"add", 64, 0, 3, 1, 0, nullptr, nullptr};
+  const optc_device_kernel wrong[] = {kernels[Add], {"twice", 32, 0, 2, 1, 0, nullptr, &other}};
+  device.kernels = wrong;
+  EXPECT_NE(create().find("is damaged"), std::string::npos);
+  device.kernels = kernels;
+}
+
 TEST_F(Device, TensorMapsFollowTheSizesOfTheLaunch) {
   // Rows as a run says; planes as far apart as if there were 16 rows.
   optc_tensor_map map = {0, OPTC_FLOAT16, 3, 3, 128, {64, -1, 2}, {OPTC_DENSE, 1024}, {64, 8, 1}};
-  optc_device_kernel with[] = {{"map", 128, 0, 1, 1, 1, &map}};
+  optc_device_kernel with[] = {{"map", 128, 0, 1, 1, 1, &map, nullptr}};
   device.kernels = with;
   device.num_kernels = 1;
   output.dtype = OPTC_UINT8;
