@@ -1,5 +1,5 @@
 // RUN: optc-opt %s -split-input-file -optc-address-slices="capability=90 report" -verify-diagnostics | FileCheck %s --check-prefix=SLICES
-// RUN: optc-opt %s -split-input-file -optc-form-dispatches=narrow-products -optc-place-concats="capability=90" | FileCheck %s --check-prefix=PARTS
+// RUN: optc-opt %s -split-input-file -optc-form-dispatches -optc-place-concats="capability=90" | FileCheck %s --check-prefix=PARTS
 
 // The tensor memory accelerator wants rows at multiples of 16 bytes: the first slice is one, the second is copied, since
 // its copy would be, and the third is read where it is, by another family.
