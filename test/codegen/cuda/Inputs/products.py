@@ -177,20 +177,25 @@ def check_rules(name, folder):
             raise Failed(f"{k['name']}: {k['notes'][0]}")
 
 
-def main():
-    verb, names = sys.argv[1], sys.argv[2:]
-    check, names = (run_case, names or list(CASES)) if verb == "run" else (check_rules, names or RULES)
+def run_cases(label, check, names):
+    """Calls check(name, folder) for each, and says what came of it; the exit code."""
     wrong = 0
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 check(name, folder)
-                print(f"products: ok {name}")
+                print(f"{label}: ok {name}")
             except Failed as e:
                 wrong += 1
-                print(f"products: FAIL {name}: {e}")
-    print(f"products: {len(names)} cases, {wrong} wrong")
+                print(f"{label}: FAIL {name}: {e}")
+    print(f"{label}: {len(names)} cases, {wrong} wrong")
     return 1 if wrong else 0
+
+
+def main():
+    verb, names = sys.argv[1], sys.argv[2:]
+    check, names = (run_case, names or list(CASES)) if verb == "run" else (check_rules, names or RULES)
+    return run_cases("products", check, names)
 
 
 if __name__ == "__main__":
